@@ -139,14 +139,14 @@ def drive(
 def failed(
     session: Session,
     failures: tuple[Problem, ...],
-    done: Iterable[Performed] = (),
+    performed: Iterable[Performed] = (),
     following: Next | None = None,
 ) -> Halt:
     """With --json or --quiet all failures are listed. Otherwise the person has already read each of
     them."""
     if session.json:
         halt = Halt(*(one if one.hint else one._replace(hint=_AGAIN) for one in failures))
-        halt.beside = outcomes.stopped_document(done, following)
+        halt.beside = outcomes.stopped_document(performed, following)
         return halt
     if session.quiet:
         return Halt(*failures)
@@ -204,12 +204,12 @@ class ProgressTeller(Listener):
 
     def cut_off(self, run: str, calls: int, going_on: int) -> None:
         if calls:
-            said = "1 call was" if calls == 1 else f"{calls} calls were"
+            how_many = "1 call was" if calls == 1 else f"{calls} calls were"
             counted = f"`qrspi spend {run}` counts {'it' if calls == 1 else 'them'}"
-            self._under_way = f". {said} under way, at a cost that nobody knows; {counted}"
+            self._under_way = f". {how_many} under way, at a cost that nobody knows; {counted}"
         if going_on:
-            said = "1 goes" if going_on == 1 else f"{going_on} go"
-            self._under_way += f". {said} on at workers, and the rest was taken back"
+            how_many = "1 goes" if going_on == 1 else f"{going_on} go"
+            self._under_way += f". {how_many} on at workers, and the rest was taken back"
 
     def _end(self) -> None:
         if self._bar:

@@ -53,12 +53,12 @@ class HostCommand:
             self._ask(plan)
         if not dry_run:
             host_settings.carry_out(plan, self.place, removing=self.removing)
-        then = "" if self.removing else TRUST[self.host]
+        to_trust = "" if self.removing else TRUST[self.host]
         document = hosts.document(
-            self.verb, self.host, self.place.level, plan, done=not dry_run, then=then
+            self.verb, self.host, self.place.level, plan, done=not dry_run, then=to_trust
         )
         shown = hosts.differences(plan) if dry_run else []
-        self.session.answer(document, [*shown, *self._lines(plan, changed, dry_run, then)])
+        self.session.answer(document, [*shown, *self._lines(plan, changed, dry_run, to_trust)])
 
     def _ask(self, plan: Plan) -> None:
         words = f"qrspi {self.verb} {self.host}{' --user' if self.place.level == 'user' else ''}"
@@ -70,12 +70,12 @@ class HostCommand:
         if not self.session.confirm("Write this? (y/n)"):
             raise Refusal(Problem("declined", "you said no, nothing was changed"))
 
-    def _lines(self, plan: Plan, changed: bool, dry_run: bool, then: str) -> list[str]:
+    def _lines(self, plan: Plan, changed: bool, dry_run: bool, to_trust: str) -> list[str]:
         where = "your home" if self.place.level == "user" else self.place.root
         if not changed:
-            said = "not installed" if self.removing else "installed already"
-            return [f"{self.host}: {said} in {where}; nothing was changed."]
+            state = "not installed" if self.removing else "installed already"
+            return [f"{self.host}: {state} in {where}; nothing was changed."]
         verb = f"{'Would ' if dry_run else ''}{self.verb}"
         head = f"{verb.capitalize()}{'' if dry_run else 'ed'}: {self.host}, in {where}."
-        below = ["", f"Nothing was trusted for you. {then}"] if then else []
+        below = ["", f"Nothing was trusted for you. {to_trust}"] if to_trust else []
         return [head, *hosts.summary(plan, done=not dry_run), *below]

@@ -20,9 +20,9 @@ class Answer(NamedTuple):
 
     @property
     def document(self) -> dict[str, Any]:
-        found = json.loads(self.text or "{}")
-        assert isinstance(found, dict)
-        return found
+        document = json.loads(self.text or "{}")
+        assert isinstance(document, dict)
+        return document
 
 
 class Unanswered(Exception):

@@ -35,8 +35,8 @@ def _checked_out(root: Root, runs: tuple[RunDir, ...]) -> RunDir | None:
 
     repo = repository.find(root.project)
     branch = repository.branch(repo) if repo else None
-    found = [run for run in runs if branch in _branches(run)]
-    return found[0] if len(found) == 1 else None
+    on_branch = [run for run in runs if branch in _branches(run)]
+    return on_branch[0] if len(on_branch) == 1 else None
 
 
 def _branches(run: RunDir) -> tuple[str, ...]:

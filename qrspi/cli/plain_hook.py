@@ -38,8 +38,8 @@ def _answer(words: Sequence[str]) -> dict[str, Any] | None:
         case [event, "--host", host] | ["--host", host, event] if event in EVENTS and host in HOSTS:
             return answer.answer(event, host, sys.stdin.buffer.read())
         case _:
-            found = " ".join(["qrspi hook", *words])
-            _complain(f"expected {_USE}, found `{found}`; `qrspi install` writes it anew")
+            typed = " ".join(["qrspi hook", *words])
+            _complain(f"expected {_USE}, found `{typed}`; `qrspi install` writes it anew")
             return None
 
 

@@ -80,8 +80,8 @@ def run_and_task(words: Sequence[str], usage: str) -> tuple[str | None, str]:
 
 
 def _task(word: str) -> str | None:
-    about = subject(word)
-    return about.key if about and about.is_task else task_key(word)
+    named = subject(word)
+    return named.key if named and named.is_task else task_key(word)
 
 
 def a_step(word: str | None, usage: str, run: Workspace | None = None) -> str | None:
@@ -104,8 +104,8 @@ def _route(run: Workspace) -> tuple[str, ...]:
 
 
 def a_subject(word: str | None, usage: str) -> Subject:
-    if found := subject(word) if word else None:
-        return found
+    if named := subject(word) if word else None:
+        return named
     known = f"{', '.join(step.name for step in STEPS)}, implement-gate, task-NN"
     text = f"{word!r} is not a step" if word else "a STEP is needed"
     text = f"{text}; expected one of {known}{_meant(word)}"
@@ -130,16 +130,16 @@ class Place(NamedTuple):
 
 def place(session: Session, words: Sequence[str], usage: str, dry_run: bool = False) -> Place:
     run, step = run_and_step(words, usage)
-    about = a_subject(step or run, usage)  # a lone word is a step, if only a mistyped one
-    found = session.run_for(run, step)
-    return Place(found.name, workspace(found.path, dry_run), about)
+    target = a_subject(step or run, usage)  # a lone word is a step, if only a mistyped one
+    run_dir = session.run_for(run, step)
+    return Place(run_dir.name, workspace(run_dir.path, dry_run), target)
 
 
 def current_place(
     session: Session, words: Sequence[str], usage: str, dry_run: bool = False
 ) -> Place:
-    tree, about = current_subject(session, words, usage)
-    return Place(tree.name, workspace(tree.path, dry_run), about)
+    tree, target = current_subject(session, words, usage)
+    return Place(tree.name, workspace(tree.path, dry_run), target)
 
 
 def current_subject(

@@ -30,8 +30,8 @@ def _can_enter(run: RunDir, step: str) -> bool:
     from qrspi.world.files.run_tree import DiskTree
 
     facts = survey(DiskTree(run.path), ask_git=False).facts
-    about = subject(step)
-    return facts is not None and about is not None and not unmet(facts, about.step)
+    named = subject(step)
+    return facts is not None and named is not None and not unmet(facts, named.step)
 
 
 def _or_a_step(unknown: Problem) -> Problem:
@@ -101,14 +101,14 @@ class Session:
             word = self.root.only
         if word:
             return self._one(locate.resolve(self.root, word))
-        found = locate.default(self.root, project_root.current_directory())
-        if isinstance(found, Problem) and found.code == "ambiguous-run":
+        chosen = locate.default(self.root, project_root.current_directory())
+        if isinstance(chosen, Problem) and chosen.code == "ambiguous-run":
             from qrspi.cli import meant_run
 
-            found = meant_run.find(self.root) or found
-        if isinstance(found, Problem) and found.options:
-            found = found._replace(hint=f"qrspi {verb} {found.options[0]}")
-        return self._one(found)
+            chosen = meant_run.find(self.root) or chosen
+        if isinstance(chosen, Problem) and chosen.options:
+            chosen = chosen._replace(hint=f"qrspi {verb} {chosen.options[0]}")
+        return self._one(chosen)
 
     def run_for(self, word: str | None, step: str | None) -> RunDir:
         """With a step and no run, only runs that can enter the step are considered."""
@@ -122,17 +122,17 @@ class Session:
         ready = tuple(run for run in runs if _can_enter(run, step))
         return self._one(locate.one_of(self.root, ready, step))
 
-    def _one(self, found: RunDir | Problem) -> RunDir:
+    def _one(self, chosen: RunDir | Problem) -> RunDir:
         """Of several runs, a person at a terminal picks one."""
-        if not isinstance(found, Problem):
-            return found
-        if found.code == "unreadable":
-            raise Halt(found)
-        if found.code == "unknown-run":
-            raise Misuse(_or_a_step(found))
-        if found.code != "ambiguous-run" or not self.interactive:
-            raise Misuse(found)
-        names = found.options
+        if not isinstance(chosen, Problem):
+            return chosen
+        if chosen.code == "unreadable":
+            raise Halt(chosen)
+        if chosen.code == "unknown-run":
+            raise Misuse(_or_a_step(chosen))
+        if chosen.code != "ambiguous-run" or not self.interactive:
+            raise Misuse(chosen)
+        names = chosen.options
         return self._one(locate.resolve(self.root, names[self.choose("Which run?", names)]))
 
     def options(self, dry_run: bool, *, anyway: bool = False) -> Options:
@@ -141,10 +141,10 @@ class Session:
         return Options(self.surface, anyway=anyway, lock_timeout=self.lock_timeout, dry_run=dry_run)
 
     def runs(self) -> tuple[RunDir, ...]:
-        found = locate.list_runs(self.root)
-        if isinstance(found, Fault):
-            raise Halt(locate.no_listing(self.root, found))
-        return found
+        runs = locate.list_runs(self.root)
+        if isinstance(runs, Fault):
+            raise Halt(locate.no_listing(self.root, runs))
+        return runs
 
     def run_path(self, run: RunDir) -> str:
         """The run's name for people: relative to the project."""
@@ -291,9 +291,9 @@ def say(text: str, end: str = "\n") -> None:
 
 def _width(stream: TextIO | None) -> int:
     """COLUMNS, else the terminal's own; a pipe has none."""
-    said = os.environ.get("COLUMNS", "")
-    if said.isascii() and said.isdigit() and 0 < len(said) < 5 and int(said):
-        return int(said)
+    width = os.environ.get("COLUMNS", "")
+    if width.isascii() and width.isdigit() and 0 < len(width) < 5 and int(width):
+        return int(width)
     if stream is None or not _is_terminal(stream):
         return UNBOUNDED
     return os.get_terminal_size(stream.fileno()).columns or 80

@@ -23,10 +23,10 @@ class Refusal(Exception):
         self.beside: Mapping[str, Any] = {}  # what else its document says, such as what was done
 
 
-def accepted(found: Found | Problem) -> Found:
-    if isinstance(found, Problem):
-        raise Refusal(found)
-    return found
+def accepted(value: Found | Problem) -> Found:
+    if isinstance(value, Problem):
+        raise Refusal(value)
+    return value
 
 
 def refused(problem: Problem, *more: Problem) -> Refusal:

@@ -141,11 +141,11 @@ def dispatch_folder(ask: Ask) -> str:
 
 def sent_about(folder: str) -> tuple[str, int]:
     """The subject and the round of whoever is sent from a dispatch folder."""
-    about = folder.removeprefix(f"{DISPATCH}/")
-    subject, _, last = about.rpartition("/")
+    key = folder.removeprefix(f"{DISPATCH}/")
+    subject, _, last = key.rpartition("/")
     if number := round_number(last):
         return subject, number
-    return (subject, 0) if last.startswith("cycle-") else (about, 0)
+    return (subject, 0) if last.startswith("cycle-") else (key, 0)
 
 
 def prompt_file(ask: Ask) -> str:

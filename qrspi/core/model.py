@@ -323,8 +323,8 @@ class StateOfTests(NamedTuple):
     @property
     def sentence(self) -> str:
         """Without the full stop."""
-        said = "were not run" if self.state == "not-run" else self.state
-        return f"The tests {said}: {self.detail}" if self.detail else f"The tests {said}"
+        verb = "were not run" if self.state == "not-run" else self.state
+        return f"The tests {verb}: {self.detail}" if self.detail else f"The tests {verb}"
 
 
 class StepState(NamedTuple):

@@ -131,9 +131,9 @@ class Subject(NamedTuple):
 
 
 def subject_of(key: str) -> Subject:
-    found = subject(key)
-    assert found is not None, key
-    return found
+    known = subject(key)
+    assert known is not None, key
+    return known
 
 
 def subject(word: str) -> Subject | None:

@@ -26,34 +26,34 @@ class RecordingTree(TreeOver):
         return tuple(self._seen.values())
 
     def head(self, path: str) -> bytes | Fault:
-        found = self._tree.head(path)
-        self._note(path, "start", found)
-        return found
+        content = self._tree.head(path)
+        self._note(path, "start", content)
+        return content
 
     def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault:
-        found = self._tree.read(path, limit)
-        self._note(path, "whole", found)
-        return found
+        content = self._tree.read(path, limit)
+        self._note(path, "whole", content)
+        return content
 
     def tail(self, path: str, size: int) -> bytes | Fault:
         """Noted as the whole: whatever is added to the file changes its end."""
-        found = self._tree.tail(path, size)
-        self._note(path, "whole", found)
-        return found
+        content = self._tree.tail(path, size)
+        self._note(path, "whole", content)
+        return content
 
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
-        found = self._tree.entries(path)
-        self._note(path or ".", "listing", found)
-        return found
+        listed = self._tree.entries(path)
+        self._note(path or ".", "listing", listed)
+        return listed
 
     def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
         """SQLite keeps the latest writes in a file beside the database for a while."""
-        found = self._tree.rows(path, *queries)
+        answers = self._tree.rows(path, *queries)
         for name in (path, f"{path}-wal"):
-            self._note(name, "whole", found)
-        return found
+            self._note(name, "whole", answers)
+        return answers
 
-    def _note(self, path: str, how: How, found: object) -> None:
+    def _note(self, path: str, how: How, seen: object) -> None:
         before = self._seen.get(path)
         if before is None or _MORE.index(how) > _MORE.index(before.how):
-            self._seen[path] = Seen(path, how, found.kind if isinstance(found, Fault) else "there")
+            self._seen[path] = Seen(path, how, seen.kind if isinstance(seen, Fault) else "there")

@@ -23,39 +23,39 @@ class Snapshot(TreeOver):
         self._asked_elsewhere = False  # git or a database
 
     def head(self, path: str) -> bytes | Fault:
-        found = self._heads.get(path)
-        if found is None:
-            found = _ABSENT if self._lacks(path) else self._tree.head(path)
-            self._heads[path] = found
-        return found
+        known = self._heads.get(path)
+        if known is None:
+            known = _ABSENT if self._lacks(path) else self._tree.head(path)
+            self._heads[path] = known
+        return known
 
     def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault:
-        found = self._whole.get((path, limit))
-        if found is None:
+        known = self._whole.get((path, limit))
+        if known is None:
             head = self._heads.get(path)
             if isinstance(head, bytes) and len(head) <= min(limit, FRONTMATTER_LIMIT):
                 return head  # as long as this, the start of a file is all of it
-            found = _ABSENT if self._lacks(path) else self._tree.read(path, limit)
-            self._whole[path, limit] = found
-        return found
+            known = _ABSENT if self._lacks(path) else self._tree.read(path, limit)
+            self._whole[path, limit] = known
+        return known
 
     def tail(self, path: str, size: int) -> bytes | Fault:
-        found = self._tails.get((path, size))
-        if found is None:
-            found = _ABSENT if self._lacks(path) else self._tree.tail(path, size)
-            self._tails[path, size] = found
-        return found
+        known = self._tails.get((path, size))
+        if known is None:
+            known = _ABSENT if self._lacks(path) else self._tree.tail(path, size)
+            self._tails[path, size] = known
+        return known
 
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
-        found = self._listings.get(path)
-        if found is None:
-            found = _ABSENT if path and self._lacks(path) else self._tree.entries(path)
-            self._listings[path] = found
-            if not isinstance(found, Fault):
-                self._names[path] = frozenset([entry.name for entry in found])
-            elif found.kind == "absent":
+        known = self._listings.get(path)
+        if known is None:
+            known = _ABSENT if path and self._lacks(path) else self._tree.entries(path)
+            self._listings[path] = known
+            if not isinstance(known, Fault):
+                self._names[path] = frozenset([entry.name for entry in known])
+            elif known.kind == "absent":
                 self._names[path] = frozenset()
-        return found
+        return known
 
     def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
         if self._lacks(path):
@@ -73,9 +73,9 @@ class Snapshot(TreeOver):
 
     def committed(self, path: str, *, glance: bool = False) -> bytes | None:
         """A glance that finds nothing is no answer: whoever writes a decision asks git itself."""
-        found = self._tree.committed(path, glance=glance)
-        self._asked_elsewhere |= found is not None or not glance
-        return found
+        known = self._tree.committed(path, glance=glance)
+        self._asked_elsewhere |= known is not None or not glance
+        return known
 
     def signed(self, line: str) -> bool:
         self._asked_elsewhere = True

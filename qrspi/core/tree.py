@@ -104,20 +104,20 @@ class Tree(Protocol):
 
 def entries(tree: Tree, path: str) -> tuple[Entry, ...]:
     """For a caller that treats a folder that cannot be listed as an empty one."""
-    found = tree.entries(path)
-    return () if isinstance(found, Fault) else found
+    listed = tree.entries(path)
+    return () if isinstance(listed, Fault) else listed
 
 
 def content(tree: Tree, path: str, limit: int = BODY_LIMIT) -> bytes:
     """For a caller that treats a file that cannot be read as an empty one."""
-    found = tree.read(path, limit)
-    return b"" if isinstance(found, Fault) else found
+    data = tree.read(path, limit)
+    return b"" if isinstance(data, Fault) else data
 
 
 def exists(tree: Tree, path: str) -> bool:
     """Whether anything stands there, readable or not."""
-    found = tree.head(path)
-    return not (isinstance(found, Fault) and found.kind == "absent")
+    data = tree.head(path)
+    return not (isinstance(data, Fault) and data.kind == "absent")
 
 
 class TreeOver:
@@ -189,14 +189,14 @@ class MemoryTree:
 
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         prefix = path + "/" if path else ""
-        found: dict[str, Kind] = {}
+        kinds: dict[str, Kind] = {}
         for name in self._files:
             if name.startswith(prefix):
                 first, _, rest = name[len(prefix) :].partition("/")
-                found[first] = "dir" if rest else "file"
-        if not found and path:
+                kinds[first] = "dir" if rest else "file"
+        if not kinds and path:
             return Fault("not-a-file", "file") if path in self._files else Fault("absent")
-        return tuple(Entry(name, found[name]) for name in sorted(found))
+        return tuple(Entry(name, kinds[name]) for name in sorted(kinds))
 
     def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
         return Fault("unreadable", "is in no folder") if path in self._files else Fault("absent")

@@ -23,40 +23,40 @@ ASK = """UPDATE orchestration_tasks SET state = 'needs_review', last_heartbeat =
 WHERE task_id = ?"""
 
 
-def judge(stage: Stage, now: Answer) -> Beats:
+def judge(stage: Stage, following: Answer) -> Beats:
     while True:
         answer = yield from stage.type("quality", "batch")
         for one in answer["tasks"]:
-            yield from _judged(stage, now, one)
+            yield from _judged(stage, following, one)
         if all(one["verdict"] == "UNREVIEWED" for one in answer["tasks"]):
             return
 
 
-def _judged(stage: Stage, now: Answer, found: Answer) -> Beats:
-    if found["verdict"] == "UNREVIEWED":
-        yield from _reviewed(stage, now, found["task"])
+def _judged(stage: Stage, following: Answer, judged: Answer) -> Beats:
+    if judged["verdict"] == "UNREVIEWED":
+        yield from _reviewed(stage, following, judged["task"])
         return
-    for gap in found["gaps"]:
-        yield Beat("engine", f"rejects {found['task']}: {gap}", now["step"])
-    files = stage.scene(now, "refine")
+    for gap in judged["gaps"]:
+        yield Beat("engine", f"rejects {judged['task']}: {gap}", following["step"])
+    files = stage.scene(following, "refine")
     stage.drop(files)
-    yield Beat("agent", f"changes {listed(sorted(files))}", now["step"])
+    yield Beat("agent", f"changes {listed(sorted(files))}", following["step"])
 
 
-def _reviewed(stage: Stage, now: Answer, key: str) -> Beats:
+def _reviewed(stage: Stage, following: Answer, key: str) -> Beats:
     passed = f"has nothing against {key} any more, and leaves a prompt for its reviewer"
-    yield Beat("engine", passed, now["step"])
+    yield Beat("engine", passed, following["step"])
     files = stage.script.scene(key, "quality")
     scratch_repository.drop(stage.repository, files)
     judged = reviewer_reply.read(files[REPLY].decode())
     assert isinstance(judged, ReviewerReply), judged
     axes = listed([axis.replace("_", " ") for axis in judged.per_axis])
-    yield Beat("agent", f"judges {axes}: {judged.verdict}", now["step"])
+    yield Beat("agent", f"judges {axes}: {judged.verdict}", following["step"])
     words = ("quality", "check", key, "--reply")
     place, shown = f"{stage.repository}/{REPLY}", f"qrspi {' '.join(words)} {REPLY}"
     answer = yield from stage.type(*words, place, shown=shown)
-    said = f"puts the {answer['verdict']} on record, for this text of {key} and no other"
-    yield Beat("engine", said, now["step"])
+    sentence = f"puts the {answer['verdict']} on record, for this text of {key} and no other"
+    yield Beat("engine", sentence, following["step"])
 
 
 def work_tree(stage: Stage, key: str) -> str:
@@ -76,14 +76,14 @@ def ask(stage: Stage, key: str) -> Generator[Beat, None, bool]:
         change.run(ASK, key)
         change.run(SEND, key, key, text, "review_request")
     request = checkpoint_request.read(text)
-    about = f"{request.fields['Summary']} (smoothness {request.smoothness} of 9)"
-    yield Beat("agent", f"{key}: stops at its checkpoint and asks for review: {about}", key)
+    summary = f"{request.fields['Summary']} (smoothness {request.smoothness} of 9)"
+    yield Beat("agent", f"{key}: stops at its checkpoint and asks for review: {summary}", key)
     return True
 
 
-def answer(stage: Stage, now: Answer) -> Beats:
-    key = now["step"]
-    text = stage.scene(now, "answers")["message.txt"].decode().strip()
+def answer(stage: Stage, following: Answer) -> Beats:
+    key = following["step"]
+    text = stage.scene(following, "answers")["message.txt"].decode().strip()
     yield Beat("person", f"reads what {key} says about itself", key)
     done = yield from stage.type("checkpoint", "review", key, "-m", text)
     passed, score = done["verdict"] == "approve", f"a smoothness of {done['score']}"

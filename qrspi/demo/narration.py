@@ -44,21 +44,21 @@ class Beat(NamedTuple):
     round: int = 0
 
 
-def engine(tree: Tree, done: Mapping[str, Any]) -> Iterator[Beat]:
-    handler, step, number = done["handler"], done["step"], done["round"] or 0
+def engine(tree: Tree, performed: Mapping[str, Any]) -> Iterator[Beat]:
+    handler, step, number = performed["handler"], performed["step"], performed["round"] or 0
     if handler not in SENTENCES:
-        raise RuntimeError(f"the engine did something the story does not know: {done}")
-    task = f"{step}: " if about(done).is_task else ""
-    for text in _sentences(tree, done):
+        raise RuntimeError(f"the engine did something the story does not know: {performed}")
+    task = f"{step}: " if about(performed).is_task else ""
+    for text in _sentences(tree, performed):
         yield Beat("engine", task + text, step, number)
 
 
-def _sentences(tree: Tree, done: Mapping[str, Any]) -> Iterable[str]:
-    found = SENTENCES[done["handler"]]
-    if not isinstance(found, str):
-        return found(tree, done)
-    files = listed(done["files"]) if done["files"] else ""
-    return (found.format(step=done["step"], round=done["round"], files=files),)
+def _sentences(tree: Tree, performed: Mapping[str, Any]) -> Iterable[str]:
+    sentence = SENTENCES[performed["handler"]]
+    if not isinstance(sentence, str):
+        return sentence(tree, performed)
+    files = listed(performed["files"]) if performed["files"] else ""
+    return (sentence.format(step=performed["step"], round=performed["round"], files=files),)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -97,25 +97,25 @@ def review_round(tree: Tree, moment: Mapping[str, Any]) -> Round:
 
 
 def manifest(tree: Tree, path: str) -> Manifest:
-    found = manifests.read(tree.read(path, manifests.LIMIT), path)
-    assert isinstance(found, Manifest), found
-    return found
+    held = manifests.read(tree.read(path, manifests.LIMIT), path)
+    assert isinstance(held, Manifest), held
+    return held
 
 
-def _prepared(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    found = manifest(tree, RoundPaths(about(done).reviews, done["round"]).manifest)
-    names = listed([reviewer(tag) for tag in found.expected_tags])
-    yield f"opens round {found.round} for {names}"
-    if found.choice.narrow:
-        parts = listed([f'"{tag}"' for tag in found.choice.scope_hint])
+def _prepared(tree: Tree, performed: Mapping[str, Any]) -> Iterator[str]:
+    opened = manifest(tree, RoundPaths(about(performed).reviews, performed["round"]).manifest)
+    names = listed([reviewer(tag) for tag in opened.expected_tags])
+    yield f"opens round {opened.round} for {names}"
+    if opened.choice.narrow:
+        parts = listed([f'"{tag}"' for tag in opened.choice.scope_hint])
         yield (
             f"narrows it to {parts}: the last two rounds spoke of nothing else, so reviewers get "
             "the last fix to read instead of everything"
         )
 
 
-def _assembled(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    triaged = loop(tree, done).triaged
+def _assembled(tree: Tree, performed: Mapping[str, Any]) -> Iterator[str]:
+    triaged = loop(tree, performed).triaged
     if not triaged:
         yield "counts for itself: no finding, so the round is clean"
         return
@@ -131,34 +131,34 @@ def _named(item: Triaged) -> str:
     return f"{item.finding.name}, because {item.because}"
 
 
-def _prompted(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
+def _prompted(tree: Tree, performed: Mapping[str, Any]) -> Iterator[str]:
     """An awaited agent always has a prompt; this is told once, about the first reviewers."""
-    if done["step"] == "goals" and done["round"] == 1 and len(done["files"]) > 1:
+    if performed["step"] == "goals" and performed["round"] == 1 and len(performed["files"]) > 1:
         yield "leaves a prompt for each of them in .qrspi/dispatch/"
 
 
-def _started(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    keys = [note.partition(":")[0] for note in done["notes"]]
+def _started(tree: Tree, performed: Mapping[str, Any]) -> Iterator[str]:
+    keys = [note.partition(":")[0] for note in performed["notes"]]
     wave = f": a wave of {len(keys)}" if len(keys) > 1 else ""
     yield f"makes a branch and a work tree for {listed(keys)}{wave}"
 
 
-def _merged(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
+def _merged(tree: Tree, performed: Mapping[str, Any]) -> Iterator[str]:
     """Without the commits, which differ from one run to the next."""
-    for note in done["notes"]:
+    for note in performed["notes"]:
         merged, _, into = note.partition(") into ")
         if not merged.startswith("merged "):
             raise RuntimeError(f"a merge that the story does not know: {note}")
         yield f"merges {merged.split()[1]} into {into.partition(' ')[0]}"
 
 
-def _tested(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
-    if done["notes"] != ["The tests passed"]:
-        raise RuntimeError(f"tests that pass in the story did not: {done['notes']}")
+def _tested(tree: Tree, performed: Mapping[str, Any]) -> Iterator[str]:
+    if performed["notes"] != ["The tests passed"]:
+        raise RuntimeError(f"tests that pass in the story did not: {performed['notes']}")
     yield "runs the tests, and they pass"
 
 
-def _audited(tree: Tree, done: Mapping[str, Any]) -> Iterator[str]:
+def _audited(tree: Tree, performed: Mapping[str, Any]) -> Iterator[str]:
     report = audit_report.read(tree)
     assert isinstance(report, Report), report
     first, *rest = (line.removeprefix("audit of ") for line in report.lines)

@@ -62,10 +62,10 @@ def _turns(here: Stage) -> Beats:
         answer = yield from here.type("next")
         if answer["complete"]:
             return
-        now = answer["next"]
-        if now["action"] not in PARTS:
-            raise RuntimeError(f"the run waits for something the story does not know: {now}")
-        yield from PARTS[now["action"]](here, now)
+        following = answer["next"]
+        if following["action"] not in PARTS:
+            raise RuntimeError(f"the run waits for something the story does not know: {following}")
+        yield from PARTS[following["action"]](here, following)
     raise RuntimeError(f"the run is not complete after {MOST_TURNS} turns")
 
 

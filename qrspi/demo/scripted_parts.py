@@ -14,65 +14,65 @@ from qrspi.demo.stage import Answer, Beats, Stage
 from qrspi.world.git import scratch_repository
 
 
-def author(stage: Stage, now: Answer) -> Beats:
-    files = stage.scene(now, "author")
+def author(stage: Stage, following: Answer) -> Beats:
+    files = stage.scene(following, "author")
     stage.drop(files)
-    yield _beat(now, f"writes {listed(sorted(files))}")
-    if now["step"] == "plan" and "gates.quality" in stage.story.opening:
-        yield from gate_parts.judge(stage, now)
+    yield _beat(following, f"writes {listed(sorted(files))}")
+    if following["step"] == "plan" and "gates.quality" in stage.story.opening:
+        yield from gate_parts.judge(stage, following)
 
 
 def review(stage: Stage, now: Answer) -> Beats:
     waited_for = now["waits_for"]
     scripted = stage.script.scene(now["step"], "review", now["round"], once=True)
-    found = {name: data for name, data in scripted.items() if _tag(name) in waited_for}
-    silent = [tag for tag in waited_for if tag not in map(_tag, found)]
+    answered = {name: data for name, data in scripted.items() if _tag(name) in waited_for}
+    silent = [tag for tag in waited_for if tag not in map(_tag, answered)]
     clean = f"round: {now['round']}\nfindings: 0\n---\n"
     empty = {clean_file(tag): f"---\nreviewer: {tag}\n{clean}".encode() for tag in silent}
-    stage.drop({**found, **empty}, _folder(now))
+    stage.drop({**answered, **empty}, _folder(now))
     yield from (_beat(now, text) for text in _findings(stage, now, waited_for))
     if silent:
         yield _beat(now, f"{_who(now)}{listed([reviewer(tag) for tag in silent])}: nothing found")
 
 
-def _findings(stage: Stage, now: Answer, tags: list[str]) -> Iterator[str]:
-    for finding in narration.review_round(stage.tree, now).findings:
+def _findings(stage: Stage, following: Answer, tags: list[str]) -> Iterator[str]:
+    for finding in narration.review_round(stage.tree, following).findings:
         if finding.tag in tags:
             text = f"{first_sentence(finding.message)} ({finding.change_type})"
-            yield f"{_who(now)}{reviewer(finding.tag)}: {text}"
+            yield f"{_who(following)}{reviewer(finding.tag)}: {text}"
 
 
-def verify(stage: Stage, now: Answer) -> Beats:
-    scores = stage.scene(now, "verify", now["round"], once=True)
-    stage.drop(scores, _folder(now))
-    round = narration.review_round(stage.tree, now)
+def verify(stage: Stage, following: Answer) -> Beats:
+    scores = stage.scene(following, "verify", following["round"], once=True)
+    stage.drop(scores, _folder(following))
+    round = narration.review_round(stage.tree, following)
     names = {finding.stem: finding.name for finding in round.findings}
-    for stem in now["waits_for"]:
+    for stem in following["waits_for"]:
         scored = round.sidecars[stem]
-        yield _beat(now, f"scores {names[stem]} {scored.score} of 100: {scored.reason}")
+        yield _beat(following, f"scores {names[stem]} {scored.score} of 100: {scored.reason}")
 
 
-def fix(stage: Stage, now: Answer) -> Beats:
-    if now["kind"] == "implement":
-        yield from implement(stage, now)
+def fix(stage: Stage, following: Answer) -> Beats:
+    if following["kind"] == "implement":
+        yield from implement(stage, following)
         return
-    files = stage.scene(now, "apply-fixes", now["round"])
+    files = stage.scene(following, "apply-fixes", following["round"])
     stage.drop(files)
     changed = [name for name in sorted(files) if not name.startswith("reviews/")]
-    yield _beat(now, f"changes {listed(changed)} and says what was done")
+    yield _beat(following, f"changes {listed(changed)} and says what was done")
 
 
-def implement(stage: Stage, now: Answer) -> Beats:
-    for key in now["waits_for"] or [now["step"]]:
+def implement(stage: Stage, following: Answer) -> Beats:
+    for key in following["waits_for"] or [following["step"]]:
         if (yield from gate_parts.ask(stage, key)):
             continue
         files = stage.script.scene(key, "work")
         task = task_file.read(stage.tree.read(task_file.task_path(key)), key)
-        assert files and isinstance(task, Task), now
+        assert files and isinstance(task, Task), following
         work_tree = gate_parts.work_tree(stage, key)
         scratch_repository.drop(work_tree, files)
-        again = now["action"] == "apply-fixes"
-        message = f"Settle what round {now['round']} found" if again else task.title
+        again = following["action"] == "apply-fixes"
+        message = f"Settle what round {following['round']} found" if again else task.title
         commit = scratch_repository.commit(work_tree, message)
         names = listed(sorted(files))
         verb = "changes" if again else "writes"
@@ -80,16 +80,16 @@ def implement(stage: Stage, now: Answer) -> Beats:
         yield from stage.report(key, commit)
 
 
-def _beat(now: Answer, text: str) -> Beat:
-    return Beat("agent", text, now["step"], now["round"] or 0)
+def _beat(following: Answer, text: str) -> Beat:
+    return Beat("agent", text, following["step"], following["round"] or 0)
 
 
-def _who(now: Answer) -> str:
-    return f"{now['step']}, " if narration.about(now).is_task else ""
+def _who(following: Answer) -> str:
+    return f"{following['step']}, " if narration.about(following).is_task else ""
 
 
-def _folder(now: Answer) -> str:
-    return RoundPaths(narration.about(now).reviews, now["round"]).directory
+def _folder(following: Answer) -> str:
+    return RoundPaths(narration.about(following).reviews, following["round"]).directory
 
 
 def _tag(name: str) -> str:
@@ -105,18 +105,18 @@ def approve(stage: Stage, now: Answer) -> Beats:
         yield from stage.type("approve", now["step"])
 
 
-def decide(stage: Stage, now: Answer) -> Beats:
-    if now["kind"] == "checkpoint-task":
-        yield from gate_parts.answer(stage, now)
+def decide(stage: Stage, following: Answer) -> Beats:
+    if following["kind"] == "checkpoint-task":
+        yield from gate_parts.answer(stage, following)
         return
-    assert now["kind"] == "pause", now
-    findings = narration.review_round(stage.tree, now).findings
+    assert following["kind"] == "pause", following
+    findings = narration.review_round(stage.tree, following).findings
     messages = {finding.name: finding.message for finding in findings}
-    for name in now["waits_for"]:
-        said = stage.story.decisions[f"{now['step']}/{name}"]
-        text = f"decides to {said} it: {first_sentence(messages[name])}"
-        yield Beat("person", text, now["step"], now["round"])
-        yield from stage.type("decide", name, said)
+    for name in following["waits_for"]:
+        choice = stage.story.decisions[f"{following['step']}/{name}"]
+        text = f"decides to {choice} it: {first_sentence(messages[name])}"
+        yield Beat("person", text, following["step"], following["round"])
+        yield from stage.type("decide", name, choice)
 
 
 def configure(stage: Stage, now: Answer) -> Beats:

@@ -33,10 +33,10 @@ class Stage(NamedTuple):
     def drop(self, files: Files, folder: str = "") -> None:
         scratch_repository.drop(f"{self.run}/{folder}" if folder else self.run, files)
 
-    def scene(self, now: Answer, part: str, number: int = 0, *, once: bool = False) -> Files:
-        files = self.script.scene(now["step"], part, number, once=once)
+    def scene(self, following: Answer, part: str, number: int = 0, *, once: bool = False) -> Files:
+        files = self.script.scene(following["step"], part, number, once=once)
         if not files:
-            raise RuntimeError(f"the story has nothing for this moment: {now['summary']}")
+            raise RuntimeError(f"the story has nothing for this moment: {following['summary']}")
         return files
 
     def report(self, key: str, commit: str) -> Beats:
@@ -58,8 +58,8 @@ def begin(story: Story, repository: str) -> Generator[Beat, None, Stage]:
     words = ("init", story.slug, "--pipeline", story.pipeline, "--no-second-reviewer")
     yield Beat("command", typed(words))
     answer = call(repository, *words)
-    made = f"makes {answer['path']}/ with {narration.listed(answer['files'])}"
-    yield Beat("engine", f"{made}, and commits them on {answer['branch']}")
+    sentence = f"makes {answer['path']}/ with {narration.listed(answer['files'])}"
+    yield Beat("engine", f"{sentence}, and commits them on {answer['branch']}")
     here = Stage(story, Script(story), repository, f"{repository}/{answer['path']}")
     if story.opening:
         wish = "wants task texts judged, the plan audited, and work looked at before it is done"

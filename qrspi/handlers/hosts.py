@@ -77,17 +77,17 @@ def places(project: str | None, environment: Mapping[str, str]) -> tuple[Place, 
 
 
 def look(project: str | None) -> Iterator[Standing]:
-    found = places(project, os.environ)
+    places_found = places(project, os.environ)
     there: list[tuple[HostName, Place]] = []
-    for place in found:
+    for place in places_found:
         for host in HOSTS:
             standing = _standing(host, place)
             if standing:
                 there.append((host, place))
                 yield standing
     if there:
-        yield from _switched_off(there, found)
-        yield from _twice(there, found)
+        yield from _switched_off(there, places_found)
+        yield from _twice(there, places_found)
 
 
 def _standing(host: HostName, place: Place) -> Standing | None:
@@ -132,10 +132,10 @@ def _toml(text: str) -> Any:
 
 
 def _switched_off(
-    there: list[tuple[HostName, Place]], found: tuple[Place, ...]
+    there: list[tuple[HostName, Place]], places_found: tuple[Place, ...]
 ) -> Iterator[Standing]:
     for host in dict(there):
-        for file, settings in _documents(found, _SETTINGS[host]):
+        for file, settings in _documents(places_found, _SETTINGS[host]):
             for what in _off(settings):
                 yield Standing(False, f"{host}: {what} in {file}")
 

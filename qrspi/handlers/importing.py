@@ -126,8 +126,8 @@ class _NamedTree(CommittedTree):
 
 
 def _hashes(tree: DiskTree) -> dict[str, str]:
-    found = accepted(foreign_rounds.look(tree))
-    return {path: hashlib.sha256(data).hexdigest() for path, data in _contents(tree, found.files)}
+    foreign = accepted(foreign_rounds.look(tree))
+    return {path: hashlib.sha256(data).hexdigest() for path, data in _contents(tree, foreign.files)}
 
 
 def _contents(tree: DiskTree, paths: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
@@ -182,8 +182,8 @@ def _commit(source: Source, planned: ImportPlan) -> str | None:
         return None
     listed = (path.partition("/")[0] for path in planned.found.files)
     names = tuple(dict.fromkeys((*listed, *_RECORDS)))
-    done = commits.commit(repo, names, f"docs(qrspi): import {slug_of(source.name)}")
-    return done.commit if isinstance(done, Committed) else None
+    committed = commits.commit(repo, names, f"docs(qrspi): import {slug_of(source.name)}")
+    return committed.commit if isinstance(committed, Committed) else None
 
 
 _RECORDS = (import_record.LISTING, import_record.FILE, "config.md")

@@ -100,20 +100,20 @@ def ending_lines(stopped: Problem | None, held: tuple[str, ...]) -> list[str]:
     return lines
 
 
-def spending_document(run: str, found: Spending) -> dict[str, Any]:
+def spending_document(run: str, spending: Spending) -> dict[str, Any]:
     return {
         "schema": "qrspi/spend/v1",
         "run": run,
         "groups": [
             {**group._asdict(), "round": group.round or None, **_totals(totals)}
-            for group, totals in found.groups
+            for group, totals in spending.groups
         ],
-        "total": _totals(found.total),
+        "total": _totals(spending.total),
         "budgets": [
             {"whose": bound.whose, "limits": bound.limits._asdict(), "spent": _totals(spent)}
-            for bound, spent in found.budgets
+            for bound, spent in spending.budgets
         ],
-        "unanswered": found.unanswered,
+        "unanswered": spending.unanswered,
     }
 
 
@@ -121,16 +121,16 @@ def _totals(totals: Totals) -> dict[str, Any]:
     return {**totals._asdict(), "usd": round(totals.usd, 6), "seconds": round(totals.seconds, 3)}
 
 
-def spending_lines(found: Spending, width: int) -> list[str]:
-    open_calls = unanswered_lines(found.unanswered)
-    if not found.groups:
+def spending_lines(spending: Spending, width: int) -> list[str]:
+    open_calls = unanswered_lines(spending.unanswered)
+    if not spending.groups:
         return open_calls or ["Nothing has been spent on this run."]
-    rows = [_row(group, totals) for group, totals in found.groups]
-    lines = table(_SPENT, [*rows, ("total", "", "", "", *_figures(found.total))], width)
-    if found.total.unpriced:
-        lines.append(f"Nobody said what {counted(found.total.unpriced, 'call')} cost.")
+    rows = [_row(group, totals) for group, totals in spending.groups]
+    lines = table(_SPENT, [*rows, ("total", "", "", "", *_figures(spending.total))], width)
+    if spending.total.unpriced:
+        lines.append(f"Nobody said what {counted(spending.total.unpriced, 'call')} cost.")
     lines += open_calls
-    for bound, spent in found.budgets:
+    for bound, spent in spending.budgets:
         lines.append(f"{bound.whose}: {', '.join(_left(bound.limits, spent))}")
     return lines
 

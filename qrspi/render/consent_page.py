@@ -29,10 +29,10 @@ def lines(named: Iterable[Named], known: frozenset[Named] = frozenset()) -> list
 def _lines(named: Named, known: bool) -> list[str]:
     source = "the text of that file" if named.kind == "role" else named.field
     headers = f"with the headers {', '.join(named.headers)}" if named.headers else ""
-    about = [source, named.given, headers, "allowed already" if known else ""]
+    details = [source, named.given, headers, "allowed already" if known else ""]
     return [
         f"  {DEED[named.kind]} {one_line(named.text)}",
-        f"      {one_line('; '.join(filter(None, about)))}",
+        f"      {one_line('; '.join(filter(None, details)))}",
     ]
 
 

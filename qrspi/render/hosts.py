@@ -51,5 +51,5 @@ def _diff(change: FileChange) -> Iterator[str]:
 
 def summary(plan: Plan, *, done: bool) -> list[str]:
     would = "" if done else "would be "
-    told = {kind: f"{would}{kind}" for kind in ("created", "changed", "removed")}
-    return [f"  {change.file}: {told.get(kind(change), 'as it was')}" for change in plan.changes]
+    words = {kind: f"{would}{kind}" for kind in ("created", "changed", "removed")}
+    return [f"  {change.file}: {words.get(kind(change), 'as it was')}" for change in plan.changes]

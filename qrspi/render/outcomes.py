@@ -19,7 +19,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
     return {
         "schema": "qrspi/next/v1",
         **run_page.run_document(outcome.state),
-        "performed": [performed(done) for done in outcome.performed],
+        "performed": [performed(one) for one in outcome.performed],
     }
 
 

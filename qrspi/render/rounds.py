@@ -41,16 +41,16 @@ def _files(performed: Performed, dry_run: bool) -> list[str]:
     return [f"  {verb} {one_line(name)}" for name in performed.files]
 
 
-def opened(run: str, found: Opened) -> dict[str, Any]:
-    choice, manifest = found.manifest.choice, found.manifest
+def opened(run: str, round_opened: Opened) -> dict[str, Any]:
+    choice, manifest = round_opened.manifest.choice, round_opened.manifest
     return {
         **_named("round-prepare", run, manifest.step, manifest.round),
         "ref": choice.ref or None,
         "ref_commit": choice.ref_commit or None,
-        "diff_file": found.diff_file,
+        "diff_file": round_opened.diff_file,
         "expected_tags": list(manifest.expected_tags),
-        "manifest": found.paths.manifest,
-        "files": list(found.done.files),
+        "manifest": round_opened.paths.manifest,
+        "files": list(round_opened.done.files),
     }
 
 
@@ -73,13 +73,13 @@ def _against(ref: str | None, commit: str | None) -> str:
     return f", compared with {one_line(ref)}" if commit else ", compared with nothing"
 
 
-def checked(run: str, step: str, found: Checked) -> dict[str, Any]:
+def checked(run: str, step: str, round_checked: Checked) -> dict[str, Any]:
     return {
-        **_named("round-check", run, step, found.number),
-        "ok": not found.violations,
-        "violations": problems.violations(found.violations),
-        "warnings": problems.warnings(found.warnings),
-        "expected_tags": list(found.expected_tags),
+        **_named("round-check", run, step, round_checked.number),
+        "ok": not round_checked.violations,
+        "violations": problems.violations(round_checked.violations),
+        "warnings": problems.warnings(round_checked.warnings),
+        "expected_tags": list(round_checked.expected_tags),
     }
 
 
@@ -251,7 +251,7 @@ def _earlier(seen: Sighting | None) -> dict[str, Any] | None:
 
 
 def findings_lines(
-    found: tuple[Shown, ...],
+    findings: tuple[Shown, ...],
     number: int,
     width: int,
     silent: tuple[str, ...] = (),
@@ -260,8 +260,8 @@ def findings_lines(
     unread: bool = False,
 ) -> list[str]:
     """`silent` are the reviewers, `unscored` the findings that an open round still waits for."""
-    here = [shown for shown in found if shown.lineage != "resolved"]
-    gone = [shown for shown in found if shown.lineage == "resolved"]
+    here = [shown for shown in findings if shown.lineage != "resolved"]
+    gone = [shown for shown in findings if shown.lineage == "resolved"]
     if here:
         head, *rows = table(_FINDINGS, [_row(shown, unscored) for shown in here], width)
         below = [_below(shown, width, unscored) for shown in here]
@@ -289,13 +289,13 @@ def evidence_lines(answers: tuple[CameBy, ...]) -> list[str]:
     if not answers:
         return []
     counts = Counter(one.evidence for one in answers)
-    said = ", ".join(f"{counts[key]} {word}" for key, word in CAME.items() if counts[key])
+    counts_line = ", ".join(f"{counts[key]} {word}" for key, word in CAME.items() if counts[key])
     names = [one.file.rpartition("/")[2] for one in answers if one.evidence == "found"]
     which = ""
     if 0 < len(names) < len(answers):
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         which = f" ({', '.join(map(one_line, names[:3]))}{more})"
-    return ["", f"Of {counted(len(answers), 'file')} of agents: {said}{which}."]
+    return ["", f"Of {counted(len(answers), 'file')} of agents: {counts_line}{which}."]
 
 
 def _row(shown: Shown, unscored: frozenset[str]) -> tuple[str, ...]:
@@ -318,11 +318,11 @@ def _first_line(shown: Shown) -> str:
     return one_line(shown.item.finding.message.split("\n")[0])
 
 
-def dropped_lines(found: tuple[Shown, ...], number: int) -> list[str]:
-    if not found:
+def dropped_lines(findings: tuple[Shown, ...], number: int) -> list[str]:
+    if not findings:
         return [f"No finding of round {number} was dropped."]
     lines: list[str] = []
-    for item in found:
+    for item in findings:
         finding = item.item.finding
         lines += [
             f"{finding.name}  score {item.item.score}, {item.threshold} needed for "

@@ -87,8 +87,8 @@ def next_document(following: Next) -> dict[str, Any]:
     if following.kind == "pause":
         document["held"] = [item._asdict() for item in following.held]
         document |= {"auto_applied": 0, "to_apply": following.to_apply}
-    if found := checkpoint(following):
-        document["compaction"] = {key: text for key, text in found._asdict().items() if text}
+    if advice := checkpoint(following):
+        document["compaction"] = {key: text for key, text in advice._asdict().items() if text}
     return document
 
 

@@ -46,7 +46,7 @@ def _base(task: TaskState) -> str:
     return (task.start and task.start.base) or task.item.base_words
 
 
-def lines(found: Iterable[TaskState], merged: frozenset[str], width: int) -> list[str]:
+def lines(tasks: Iterable[TaskState], merged: frozenset[str], width: int) -> list[str]:
     rows = [
         (
             "fix" if task.item.is_repair else str(task.item.wave),
@@ -57,7 +57,7 @@ def lines(found: Iterable[TaskState], merged: frozenset[str], width: int) -> lis
             _base(task),
             task.item.title,
         )
-        for task in found
+        for task in tasks
     ]
     if not rows:
         return ["There are no tasks yet: they come with the plan."]
@@ -75,9 +75,9 @@ _COLUMNS = ("WAVE", "TASK", "STATE", "ROUND", "COMMIT", "BASE", "TITLE")
 _SPARED = ("BASE", "COMMIT", "ROUND", "WAVE")  # in this order, where a title would be cut
 
 
-def seen_lines(found: Iterable[TaskState]) -> list[str]:
+def seen_lines(tasks: Iterable[TaskState]) -> list[str]:
     lines: list[str] = []
-    for task in found:
+    for task in tasks:
         if task.terminal and (seen := implementers.first_tests(task)):
             lines.append(f"{task.key}: the tests before its code {implementers.SEEN_BEFORE[seen]}")
     return lines

@@ -123,21 +123,21 @@ def gather(commands: Commands, name: str, path: str) -> Report:
 
 def _decisions(tree: CommittedTree) -> Iterator[Decision]:
     """Not from the trail, which a clone does not have."""
-    found = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
-    for record in () if isinstance(found, Problem) else found:
+    records = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
+    for record in () if isinstance(records, Problem) else records:
         yield Decision(record.when, record.person, _in_words(record))
 
 
 def _in_words(record: Record) -> str:
     alone = "by itself" if record.surface == approvals.CASCADE else ""
-    about = " ".join(filter(None, (record.event, record.step, alone)))
+    head = " ".join(filter(None, (record.event, record.step, alone)))
     chosen = " ".join(filter(None, (record.finding, record.option)))
-    return ": ".join(filter(None, (about, chosen, record.reason or record.note)))
+    return ": ".join(filter(None, (head, chosen, record.reason or record.note)))
 
 
 def _step(commands: Commands, tree: CommittedTree, run: str, state: dict[str, Any]) -> StepReport:
-    about = subject(state["step"])
-    figures = review_rounds.of_step(tree, about) if about else ()
+    reviewed = subject(state["step"])
+    figures = review_rounds.of_step(tree, reviewed) if reviewed else ()
     rounds = tuple(Reviewed(one, _findings(commands, run, state, one)) for one in figures)
     tasks = _tasks(commands, tree, run) if state["step"] == _WORKED_ON else ()
     return StepReport(state, rounds, review_rounds.plot(figures), tuple(tasks))
@@ -147,8 +147,8 @@ def _tasks(commands: Commands, tree: CommittedTree, run: str) -> Iterator[TaskRe
     answer = commands.run("task", "list", run)
     for state in () if answer.status else answer.document["tasks"]:
         report = task_records.report(tree, state["task"])
-        said = report.text if isinstance(report, task_records.Report) else ""
-        yield TaskReport(state, said, _step(commands, tree, run, {"step": state["task"]}))
+        text = report.text if isinstance(report, task_records.Report) else ""
+        yield TaskReport(state, text, _step(commands, tree, run, {"step": state["task"]}))
 
 
 def _findings(
@@ -219,8 +219,8 @@ def _quoted(text: str) -> Iterator[str]:
 
 def _verdict(finding: dict[str, Any]) -> str:
     kind = f"{finding['severity']}, {finding['effective_type']}"
-    said = "" if finding["decision"] else f"{words.VERDICT[finding['verdict']]}, "
-    return f"({kind}): {said}{_plain(finding['because'])}"
+    verdict = "" if finding["decision"] else f"{words.VERDICT[finding['verdict']]}, "
+    return f"({kind}): {verdict}{_plain(finding['because'])}"
 
 
 def _decision(decision: Decision) -> str:

@@ -57,8 +57,8 @@ def command(
         made = decision.make(job, approve.plan_for(job, shown, consent))
     verb = "Approved" if made.done else "Would approve"
     head = f"{verb} {shown.artifact}. {one_line(shown.sentence)}."
-    about = {"artifact": shown.artifact, "review": shown.review, "clean": shown.clean}
-    decision.answer_and_go_on(made, head, **about)
+    details = {"artifact": shown.artifact, "review": shown.review, "clean": shown.clean}
+    decision.answer_and_go_on(made, head, **details)
 
 
 def _ask_for_tests(decision: DecisionCommand, word: str | None, consent: Consent) -> None:

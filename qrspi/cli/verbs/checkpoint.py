@@ -143,10 +143,10 @@ def _answers(file: BinaryIO | None) -> checkpoint_ruling.Answers | None:
     if file is None:
         return None
     name = str(getattr(file, "name", "--answers"))
-    found = checkpoint_ruling.read_answers(file.read(ANSWERS_LIMIT), name)
-    if isinstance(found, Problem):
-        raise Refusal(found)
-    return found
+    answers = checkpoint_ruling.read_answers(file.read(ANSWERS_LIMIT), name)
+    if isinstance(answers, Problem):
+        raise Refusal(answers)
+    return answers
 
 
 @command.action("summary")
@@ -188,10 +188,10 @@ def lint(session: Session, run: str | None, seen: bool, dry_run: bool) -> int:
 
 
 def _faults(decision: DecisionCommand) -> tuple[LintFault, ...]:
-    found = decision.workspace.rows(FILE, FAULTS)
-    if isinstance(found, Fault):
-        raise Halt(checkpoint_board.unusable(found))
-    return tuple(LintFault(*row) for row in found[0])
+    rows = decision.workspace.rows(FILE, FAULTS)
+    if isinstance(rows, Fault):
+        raise Halt(checkpoint_board.unusable(rows))
+    return tuple(LintFault(*row) for row in rows[0])
 
 
 def _mark(decision: DecisionCommand, faults: Sequence[LintFault]) -> None:

@@ -21,18 +21,18 @@ def command(session: Session, run: str | None, reason: str, dry_run: bool) -> No
     """Set a run aside: it leaves `status` and `inbox`, and all of its files stay."""
     if not reason.strip():
         raise click.BadParameter("the reason is empty: say why in a few words.")
-    found = session.run(run)
-    when, commit = close_run.close(Workspace(found.path), reason, session.options(dry_run))
+    run_dir = session.run(run)
+    when, commit = close_run.close(Workspace(run_dir.path), reason, session.options(dry_run))
     document = {
         "schema": "qrspi/close/v1",
-        "run": found.name,
+        "run": run_dir.name,
         "closed": when,
         "reason": reason.strip(),
         "files": [CLOSED],
         "dry_run": dry_run,
     }
     verb = "Would close" if dry_run else "Closed"
-    name = one_line(found.name)
+    name = one_line(run_dir.name)
     again = [] if dry_run else [f"`qrspi reopen {name}` takes it up again."]
-    done = [f"  committed as {commit[:12]}"] if commit else []
-    session.answer(document, [f"{verb} {name}: {CLOSED}", *done, *again])
+    commit_lines = [f"  committed as {commit[:12]}"] if commit else []
+    session.answer(document, [f"{verb} {name}: {CLOSED}", *commit_lines, *again])

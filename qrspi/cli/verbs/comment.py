@@ -43,9 +43,9 @@ def add(session: Session, words: tuple[str, ...], message: str, who: str, dry_ru
 
 def _in_run(cited: str) -> tuple[str | None, str]:
     """`docs/qrspi/RUN/goals.md:L3` names its run as well."""
-    before, found, rest = cited.partition(f"{RUNS}/")
+    before, separator, rest = cited.partition(f"{RUNS}/")
     run, _, path = rest.partition("/")
-    return (run, path) if found and path and before in ("", "./") else (None, cited)
+    return (run, path) if separator and path and before in ("", "./") else (None, cited)
 
 
 @command.action("list")
@@ -53,13 +53,13 @@ def _in_run(cited: str) -> tuple[str | None, str]:
 @click.option("--all", "everything", is_flag=True, help="Also those that are resolved.")
 def list_(session: Session, run: str | None, everything: bool) -> None:
     """Open comments, each with where its lines are now."""
-    found = session.run(run)
-    tree = DiskTree(found.path)
+    run_dir = session.run(run)
+    tree = DiskTree(run_dir.path)
     known = comments.read(tree)
     if isinstance(known, Problem):
         raise refused(known)
     shown = [comments.placed(tree, comment) for comment in known if everything or comment.open]
-    session.answer(pages.document(found.name, shown), pages.lines(found.name, shown))
+    session.answer(pages.document(run_dir.name, shown), pages.lines(run_dir.name, shown))
 
 
 @command.action("resolve")

@@ -37,9 +37,9 @@ def show(session: Session, run: str | None) -> None:
 @arguments.run
 def validate(session: Session, run: str | None) -> None:
     """Check every field, whatever step the run is at."""
-    found = session.run(run)
-    report = configs.validate(config_show.read(found))
-    lines = config_page.validation_lines(report, session.run_path(found))
+    run_dir = session.run(run)
+    report = configs.validate(config_show.read(run_dir))
+    lines = config_page.validation_lines(report, session.run_path(run_dir))
     session.answer(config_page.validation(report), lines)
     if not report.ok:
         raise click.exceptions.Exit(3)
@@ -65,8 +65,8 @@ def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
     KEY may be dotted, as in gates.quality. VALUE is YAML: true, [goals, plan], {a: b}.
     """
     run, pairs = _run_and_pairs(words)
-    found = session.run(run)
-    workspace, change = run_words.workspace(found.path, dry_run), change_config.setting(*pairs)
+    run_dir = session.run(run)
+    workspace, change = run_words.workspace(run_dir.path, dry_run), change_config.setting(*pairs)
     edit = change_config.perform(
         workspace, "config set", change, session.lock_timeout, session.surface
     )
@@ -75,7 +75,7 @@ def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
         project = session.root.project
         session.note(*consent.allow_settings(project, keys, edit.before, edit.after))
     key, value = (" ".join(words) for words in zip(*pairs, strict=True))
-    document = {"schema": "qrspi/config-set/v1", "run": found.name, "field": key, "value": value}
+    document = {"schema": "qrspi/config-set/v1", "run": run_dir.name, "field": key, "value": value}
     document |= config_page.edit_document(edit, dry_run)
     session.answer(document, config_page.edit_lines(edit, dry_run))
 
@@ -89,10 +89,10 @@ def _refuse_unquoted(words: Sequence[str]) -> None:
     others = line[1::2]
     if len(line) < 2 or all(other.partition(".")[0] in configs.KNOWN for other in others):
         return
-    said = " ".join(line)
+    value = " ".join(line)
     text = f"{key} takes one VALUE, found {len(line)} words: put the command in quotes"
-    hint = command_line("qrspi", "config", "set", *words[:at], key, said)
-    raise run_words.misuse(text, field=key, found=said, expected="one word", hint=hint)
+    hint = command_line("qrspi", "config", "set", *words[:at], key, value)
+    raise run_words.misuse(text, field=key, found=value, expected="one word", hint=hint)
 
 
 def _run_and_pairs(words: Sequence[str]) -> tuple[str | None, list[tuple[str, str]]]:
@@ -111,11 +111,11 @@ def _run_and_pairs(words: Sequence[str]) -> tuple[str | None, list[tuple[str, st
 @arguments.dry_run("what would change")
 def migrate(session: Session, run: str | None, dry_run: bool) -> None:
     """Do what renamed fields need, and nothing else."""
-    found = session.run(run)
-    workspace, change = run_words.workspace(found.path, dry_run), change_config.migrating
+    run_dir = session.run(run)
+    workspace, change = run_words.workspace(run_dir.path, dry_run), change_config.migrating
     edit = change_config.perform(
         workspace, "config migrate", change, session.lock_timeout, session.surface
     )
-    document = {"schema": "qrspi/config-migrate/v1", "run": found.name, "plan": list(edit.notes)}
+    document = {"schema": "qrspi/config-migrate/v1", "run": run_dir.name, "plan": list(edit.notes)}
     lines = [*map(one_line, edit.notes), *config_page.edit_lines(edit, dry_run)]
     session.answer(document | config_page.edit_document(edit, dry_run), lines)

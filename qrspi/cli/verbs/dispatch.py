@@ -29,10 +29,10 @@ def command() -> None:
 @arguments.run
 def list_(session: Session, run: str | None) -> None:
     """The agents that the run waits for: model, transport, and how far each is."""
-    found = session.run(run)
+    run_dir = session.run(run)
     executor = dispatch_command.default_executor(session.root.project)
     how = AS_CONFIGURED._replace(executor=executor)
-    _list(session, found, awaited_agents.line(Workspace(found.path), how))
+    _list(session, run_dir, awaited_agents.line(Workspace(run_dir.path), how))
 
 
 @command.action("run", short_help="Send the agents that the run waits for.")

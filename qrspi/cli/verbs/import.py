@@ -78,8 +78,8 @@ def _said(folder: str, name: str | None, settings: tuple[str, ...]) -> str:
 
 
 def _setting(text: str) -> tuple[str, str]:
-    key, found, value = text.partition("=")
-    if found and key:
+    key, separator, value = text.partition("=")
+    if separator and key:
         return key, value
     raise Misuse(Problem("usage", f"--set is KEY=VALUE, not {text!r}", field="--set", found=text))
 

@@ -117,27 +117,27 @@ def command(
 
 def _slug(word: str) -> str:
     if run_slugs.is_free_text(word):
-        made = run_slugs.from_text(word)
-        if made is None:
+        made_slug = run_slugs.from_text(word)
+        if made_slug is None:
             raise Misuse(run_slugs.nameless(word))
-        return made
+        return made_slug
     if problem := run_slugs.problem(word):
         raise Misuse(problem)
     return word
 
 
-def _date(said: str | None) -> str:
-    if said is None:
+def _date(text: str | None) -> str:
+    if text is None:
         return clock.today()
     from datetime import date
 
     try:
-        good = date.fromisoformat(said).isoformat() == said
+        good = date.fromisoformat(text).isoformat() == text
     except ValueError:
         good = False
     if not good:
-        raise click.BadParameter(f"{said!r} is not a date; expected one such as 2026-05-17.")
-    return said
+        raise click.BadParameter(f"{text!r} is not a date; expected one such as 2026-05-17.")
+    return text
 
 
 def _route(session: Session, pipeline: str | None, ux: bool) -> str:
@@ -161,15 +161,15 @@ def _route(session: Session, pipeline: str | None, ux: bool) -> str:
 _BY_ITSELF = "clean questions, research and plan are approved without you"
 
 
-def _second(session: Session, said: bool | None) -> bool:
+def _second(session: Session, wanted: bool | None) -> bool:
     """Asked only where there is somebody to ask and a second vendor to use."""
-    if said is not None:
-        return said
-    found = hosts.second_vendor(Config(), os.environ)
-    if found.available and session.interactive:
+    if wanted is not None:
+        return wanted
+    availability = hosts.second_vendor(Config(), os.environ)
+    if availability.available and session.interactive:
         ways = ("No second-model reviews", "Use a second model for second reviews")
         return session.choose("Second reviews?", ways) == 1
-    why = "nobody was asked" if found.available else found.why
+    why = "nobody was asked" if availability.available else availability.why
     session.note(f"No second model reviews ({why}): --second-reviewer turns it on.")
     return False
 

@@ -17,13 +17,13 @@ from qrspi.world.runs.workspace import Workspace
 
 
 def _who_waits(session: Session, word: str | None) -> None:
-    found = session.run(word)
-    workspace = Workspace(found.path)
+    run_dir = session.run(word)
+    workspace = Workspace(run_dir.path)
     waiting = (*awaited_agents.prompted(workspace), *awaited_agents.quality_reviewers(workspace))
-    lines = agents.awaited_lines(found.name, waiting, session.width)
+    lines = agents.awaited_lines(run_dir.name, waiting, session.width)
     if waiting:
-        lines += ["", f"What one is to be told: `qrspi prompt {found.name} {waiting[0].name}`."]
-    session.answer(agents.awaited_document(found.name, waiting), lines)
+        lines += ["", f"What one is to be told: `qrspi prompt {run_dir.name} {waiting[0].name}`."]
+    session.answer(agents.awaited_document(run_dir.name, waiting), lines)
 
 
 @verb("prompt")
@@ -37,14 +37,14 @@ def command(session: Session, words: tuple[str, ...]) -> None:
         _who_waits(session, words[0] if words else None)
         return
     run, name = run_words.run_and_name(words, "[RUN] TAG")
-    found = session.run(run)
-    order = awaited_agents.order(Workspace(found.path), name)
+    run_dir = session.run(run)
+    order = awaited_agents.order(Workspace(run_dir.path), name)
     if isinstance(order, Problem):
         raise (Refusal if order.code == "not-awaited" else Halt)(order)
     text = order.prompt.decode()
     document = {
         "schema": "qrspi/prompt/v1",
-        "run": found.name,
+        "run": run_dir.name,
         "step": order.step,
         "round": order.round or None,
         "name": order.name,

@@ -88,16 +88,16 @@ def check(
         _refuse_prior(prior_verdict, prior_axes)
         verdicts.chosen_tasks(job, (key,))
         looked = QualityCheck(job).look(key, "live" if reply else how)
-    told = _judged(decision, job, looked, asked, reply=reply, is_draft=is_draft, dry_run=dry_run)
-    judgement = told.found[key]
+    outcome = _judged(decision, job, looked, asked, reply=reply, is_draft=is_draft, dry_run=dry_run)
+    judgement = outcome.found[key]
     document = {
         "schema": "qrspi/quality-check/v1",
         "run": decision.run.name,
         "mode": how,
         "dry_run": dry_run,
-        **rendered.judgement_document(judgement, told.unwritten.get(key)),
+        **rendered.judgement_document(judgement, outcome.unwritten.get(key)),
     }
-    session.answer(document, rendered.judgement_lines(judgement, told.unwritten.get(key)))
+    session.answer(document, rendered.judgement_lines(judgement, outcome.unwritten.get(key)))
     _leave(exit_code, (judgement,))
 
 
@@ -176,12 +176,12 @@ def _judged(
 
 def _kept(
     decision: DecisionCommand,
-    found: Iterable[Judgement],
+    judgements: Iterable[Judgement],
     reached: Sequence[Reached] = (),
     *,
     dry_run: bool,
 ) -> Told:
-    listed = {judgement.task: judgement for judgement in found}
+    listed = {judgement.task: judgement for judgement in judgements}
     if dry_run:
         return Told(listed, {})
     given = reached or [Reached(one, "rubric") for one in listed.values()]
@@ -223,8 +223,8 @@ def _handed_over(job: Job, key: str, is_draft: bool) -> str:
     return f"its prompt waits in {prompt}; hand the answer in with `{command}`"
 
 
-def _leave(exit_code: bool, found: Iterable[Judgement]) -> None:
-    if exit_code and any(judgement.verdict != "PASS" for judgement in found):
+def _leave(exit_code: bool, judgements: Iterable[Judgement]) -> None:
+    if exit_code and any(judgement.verdict != "PASS" for judgement in judgements):
         raise click.exceptions.Exit(NOT_GOOD)
 
 
@@ -274,16 +274,16 @@ def _all_judged(
     *,
     dry_run: bool,
 ) -> Told:
-    told = _kept(decision, looked.judgements.values(), dry_run=dry_run)
+    outcome = _kept(decision, looked.judgements.values(), dry_run=dry_run)
     if dry_run:
         would = {wanted.spec.key: _would_ask(job, wanted) for wanted in looked.wanted}
-        return Told(told.found | would, {})
+        return Told(outcome.found | would, {})
     if not looked.wanted:
-        return told
+        return outcome
     came = _reviewed(decision, looked.wanted, asked)
     after = {one.spec.key: _after(job, one, came) for one in looked.wanted}
     verdicts.commit_verdicts(decision.workspace, decision.options, after.values())
-    return Told(told.found | after, {**told.unwritten, **came.unwritten})
+    return Told(outcome.found | after, {**outcome.unwritten, **came.unwritten})
 
 
 @command.action("debt")
@@ -313,5 +313,5 @@ def clear(session: Session, words: tuple[str, ...], who: str, dry_run: bool) -> 
     run, key = run_words.run_and_task(words, "qrspi quality clear [RUN] TASK")
     decision = DecisionCommand(session, "quality clear", run)
     made = decision.decide(lambda job: verdicts.clear(job, key, who), dry_run=dry_run)
-    said = "Cleared" if made.done else "Would clear"
-    decision.answer(made, f"{said} the verdict of {key}.", task=key)
+    verb = "Cleared" if made.done else "Would clear"
+    decision.answer(made, f"{verb} the verdict of {key}.", task=key)

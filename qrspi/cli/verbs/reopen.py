@@ -19,17 +19,17 @@ from qrspi.world.runs.workspace import Workspace
 @arguments.dry_run("what would be removed")
 def command(session: Session, run: str | None, dry_run: bool) -> None:
     """Take a closed run up again where it was left: closed.md is removed."""
-    found = session.run(run)
-    commit = close_run.reopen(Workspace(found.path), session.options(dry_run))
-    state = derive(CommittedTree(found.path), session.run_path(found))
+    run_dir = session.run(run)
+    commit = close_run.reopen(Workspace(run_dir.path), session.options(dry_run))
+    state = derive(CommittedTree(run_dir.path), session.run_path(run_dir))
     document = {
         "schema": "qrspi/reopen/v1",
-        "run": found.name,
+        "run": run_dir.name,
         "files": [CLOSED],
         "dry_run": dry_run,
         "next": run_page.next_document(state.next),
     }
     verb = "Would reopen" if dry_run else "Reopened"
-    head = f"{verb} {one_line(found.name)}: {CLOSED} removed"
-    done = [f"  committed as {commit[:12]}"] if commit else []
-    session.answer(document, [head, *done, "", *run_page.next_lines(state.next)])
+    head = f"{verb} {one_line(run_dir.name)}: {CLOSED} removed"
+    commit_lines = [f"  committed as {commit[:12]}"] if commit else []
+    session.answer(document, [head, *commit_lines, "", *run_page.next_lines(state.next)])

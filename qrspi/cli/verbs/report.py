@@ -23,14 +23,14 @@ def command(session: Session, run: str | None, html: str | None, md: str | None)
     """
     if html and md:
         raise click.UsageError("--html and --md cannot go together")
-    found = session.run(run)
-    text = _text(session, found, html=bool(html))
+    run_dir = session.run(run)
+    text = _text(session, run_dir, html=bool(html))
     file = html or md
     if file:
         atomic_write.write_named(file, text.encode())
     document = {
         "schema": "qrspi/report/v1",
-        "run": found.name,
+        "run": run_dir.name,
         "format": "html" if html else "markdown",
         "file": file,
         "text": None if file else text,
@@ -39,14 +39,14 @@ def command(session: Session, run: str | None, html: str | None, md: str | None)
     session.answer(document, lines)
 
 
-def _text(session: Session, found: RunDir, *, html: bool) -> str:
+def _text(session: Session, run_dir: RunDir, *, html: bool) -> str:
     from qrspi.web import libraries, report
 
     if html:
         libraries.must_be_there()
     from qrspi.cli.in_process import Commands
 
-    gathered = report.gather(Commands(session, "web"), found.name, found.path)
+    gathered = report.gather(Commands(session, "web"), run_dir.name, run_dir.path)
     if not html:
         return report.markdown(gathered)
     from qrspi.web import html as pages

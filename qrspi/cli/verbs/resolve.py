@@ -56,19 +56,19 @@ def command(
     """
     if not words:
         raise _unanswered(session)
-    run, about, key = read_words(words)
+    run, target, key = read_words(words)
     decision = DecisionCommand(session, "resolve", run)
     if key.isascii() and key.isdigit():
-        found = survey(decision.workspace, decision.path)
-        if way := _of_config(found.state.next, int(key)):
+        surveyed = survey(decision.workspace, decision.path)
+        if way := _of_config(surveyed.state.next, int(key)):
             _carried_out(decision, way, dry_run=dry_run)
             return
-        here = _about(Job.of(decision.workspace, found, decision.options), about)
+        here = _about(Job.of(decision.workspace, surveyed, decision.options), target)
         key = menu.named(here, int(key)) or key
     more = More(to, who, _reason(key, failing, reason), text)
 
     def plan(job: Job) -> ChangeSet:
-        return menu.plan(_about(job, about), key, more)
+        return menu.plan(_about(job, target), key, more)
 
     if key == "rewind" and not (yes or dry_run):
         command = f"qrspi resolve {decision.run.name} rewind --to {to or 'STEP'}"
@@ -140,11 +140,11 @@ def read_words(words: Sequence[str]) -> tuple[str | None, str | None, str]:
     match list(words):
         case [key]:
             return None, None, key
-        case [about, key] if is_subject(about):
-            return None, about, key
+        case [target, key] if is_subject(target):
+            return None, target, key
         case [run, key]:
             return run, None, key
-        case [run, about, key] if is_subject(about):
-            return run, about, key
+        case [run, target, key] if is_subject(target):
+            return run, target, key
         case _:
             raise run_words.misuse(f"expected {USAGE}", field="OPTION", hint=USAGE)

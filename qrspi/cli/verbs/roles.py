@@ -36,10 +36,10 @@ def command() -> None:
 def list_(session: Session, run: str | None) -> None:
     """Every role with its tier and where it is read."""
     places = _places(session, run)
-    found = [_found(role_files.look_at(name, *places)) for name in role_files.names(*places)]
-    document = {"schema": "qrspi/roles-list/v1", "roles": [_document(role) for role in found]}
+    listed = [_found(role_files.look_at(name, *places)) for name in role_files.names(*places)]
+    document = {"schema": "qrspi/roles-list/v1", "roles": [_document(role) for role in listed]}
     rows: list[tuple[str, ...]] = []
-    for role in found:
+    for role in listed:
         model = f"{role.model.vendor}/{role.model.model}" if role.model else "-"
         rows.append((role.name, role.tier or "-", model, _origin(role, places)))
     session.answer(document, table(("ROLE", "TIER", "MODEL", "FROM"), rows, session.width))

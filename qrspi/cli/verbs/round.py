@@ -41,9 +41,9 @@ def prepare(
     at = run_words.place(session, words, "qrspi round prepare [RUN] STEP", dry_run)
     options = session.options(dry_run, anyway=anyway)
     act = round_commands.adopt_round if adopt else round_commands.open_round
-    found = act(at.workspace, at.subject, number, options)
-    session.note(*found.done.notes)
-    session.answer(rounds.opened(at.run, found), rounds.opened_lines(found, dry_run, adopt))
+    opened = act(at.workspace, at.subject, number, options)
+    session.note(*opened.done.notes)
+    session.answer(rounds.opened(at.run, opened), rounds.opened_lines(opened, dry_run, adopt))
 
 
 @command.action("check")
@@ -51,9 +51,9 @@ def prepare(
 def check(session: Session, words: Words, number: int | None) -> None:
     """Everything that keeps a round from being assembled. Writes nothing; 3 when there is any."""
     at = run_words.place(session, words, "qrspi round check [RUN] STEP")
-    found = round_commands.check(at.workspace, at.subject, number)
-    session.answer(rounds.checked(at.run, at.step, found), rounds.checked_lines(at.step, found))
-    if found.violations:
+    checked = round_commands.check(at.workspace, at.subject, number)
+    session.answer(rounds.checked(at.run, at.step, checked), rounds.checked_lines(at.step, checked))
+    if checked.violations:
         raise click.exceptions.Exit(3)
 
 
@@ -75,10 +75,10 @@ def assemble(session: Session, words: Words, number: int | None, dry_run: bool) 
 def scope(session: Session, words: Words, number: int | None, dry_run: bool) -> None:
     """Write which parts of the text the kept findings are about."""
     at = run_words.place(session, words, "qrspi round scope [RUN] STEP", dry_run)
-    found = round_commands.scope(at.workspace, at.subject, number, session.options(dry_run))
-    session.note(*found.done.notes)
-    lines = rounds.scoped_lines(at.step, found, dry_run)
-    session.answer(rounds.scoped(at.run, at.step, found), lines)
+    scoped = round_commands.scope(at.workspace, at.subject, number, session.options(dry_run))
+    session.note(*scoped.done.notes)
+    lines = rounds.scoped_lines(at.step, scoped, dry_run)
+    session.answer(rounds.scoped(at.run, at.step, scoped), lines)
 
 
 @command.action("converge")
@@ -98,7 +98,7 @@ def commit(session: Session, words: Words, number: int | None, dry_run: bool, ad
     """Put a finished round on record: one commit of its files, and the anchor that names it."""
     at = run_words.place(session, words, "qrspi round commit [RUN] STEP", dry_run)
     options = session.options(dry_run)
-    found = round_commands.commit(at.workspace, at.subject, number, options, adopt)
-    session.note(*found.done.notes)
-    lines = rounds.recorded_lines(at.step, found, dry_run)
-    session.answer(rounds.recorded(at.run, at.step, found), lines)
+    recorded = round_commands.commit(at.workspace, at.subject, number, options, adopt)
+    session.note(*recorded.done.notes)
+    lines = rounds.recorded_lines(at.step, recorded, dry_run)
+    session.answer(rounds.recorded(at.run, at.step, recorded), lines)

@@ -40,16 +40,16 @@ def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
     """
     run, name = run_words.run_and(words, ROUTES.__contains__, USAGE)
     if name is None:
-        said = f"{run!r} is not a route" if run else "a route is needed"
-        raise run_words.misuse(f"{said}; expected quick, full or full-ux", hint=USAGE)
-    found = session.run(run)
-    workspace, change = run_words.workspace(found.path, dry_run), change_config.routing(name)
+        fault = f"{run!r} is not a route" if run else "a route is needed"
+        raise run_words.misuse(f"{fault}; expected quick, full or full-ux", hint=USAGE)
+    run_dir = session.run(run)
+    workspace, change = run_words.workspace(run_dir.path, dry_run), change_config.routing(name)
     edit = change_config.perform(
         workspace, "route set", change, session.lock_timeout, session.surface
     )
     document = {
         "schema": "qrspi/route-set/v1",
-        "run": found.name,
+        "run": run_dir.name,
         "name": name,
         "route": list(ROUTES[name]),
         **config_page.edit_document(edit, dry_run),

@@ -36,12 +36,12 @@ def command(
 
     Nothing is written, and the same files give the same answer.
     """
-    found = session.run(run)
+    run_dir = session.run(run)
     thresholds = {**THRESHOLDS, **dict(map(_score, scores))}
     settings = Settings(thresholds, cap, None if verifier is None else verifier == "on")
-    loops = [simulation.replay(one, settings) for one in history.loops(found.path)]
-    document = pages.document(found.name, settings, loops)
-    session.answer(document, pages.lines(found.name, settings, loops))
+    loops = [simulation.replay(one, settings) for one in history.loops(run_dir.path)]
+    document = pages.document(run_dir.name, settings, loops)
+    session.answer(document, pages.lines(run_dir.name, settings, loops))
 
 
 def _score(text: str) -> tuple[ChangeType, int]:

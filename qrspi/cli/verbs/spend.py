@@ -54,17 +54,17 @@ def add(
     **fields: object,
 ) -> None:
     """Enter what a host has spent on this run, so that budgets count it."""
-    found = session.run(run)
+    run_dir = session.run(run)
     usage = "qrspi spend add [RUN] --step STEP --role ROLE --model MODEL"
     subject = run_words.a_subject(step, usage)
     values = {"step": subject.key, "round": number or 0, "source": "host", **fields}
     entry = LedgerEntry(**{"time": clock.now_utc(), **values})  # type: ignore[arg-type]
-    workspace = run_words.workspace(found.path, dry_run)
+    workspace = run_words.workspace(run_dir.path, dry_run)
     with workspace.locked(session.lock_timeout, "qrspi spend add"):
         session.note(*problems.marked("warning", ledger.append(workspace, (entry,))))
     document = {
         "schema": "qrspi/spend-add/v1",
-        "run": found.name,
+        "run": run_dir.name,
         "entry": spend.render(entry),
         "dry_run": dry_run,
     }

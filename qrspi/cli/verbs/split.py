@@ -32,7 +32,7 @@ def command(
     """
     at = run_words.place(session, words, USAGE, dry_run)
     source = Source(at.subject, number, tag, file.read(REPLY_LIMIT + 1))
-    found = printed_reply.split(at.workspace, source, session.options(dry_run))
-    session.note(*found.done.notes)
-    lines = rounds.taken_lines(source, found, dry_run)
-    session.answer(rounds.taken("split", at.run, source, found), lines)
+    taken = printed_reply.split(at.workspace, source, session.options(dry_run))
+    session.note(*taken.done.notes)
+    lines = rounds.taken_lines(source, taken, dry_run)
+    session.answer(rounds.taken("split", at.run, source, taken), lines)

@@ -20,7 +20,7 @@ def command(session: Session, run: str | None, everything: bool) -> None:
     if run and everything:
         raise click.UsageError("--all means every run: leave out RUN")
     runs = session.runs() if everything else (session.run(run),)
-    found = statistics.count([history.of_run(one.path) for one in runs])
+    counted = statistics.count([history.of_run(one.path) for one in runs])
     names = [one.name for one in runs]
-    lines = pages.lines(names, found, draws=session.draws, width=session.width)
-    session.answer(pages.document(names, found), lines)
+    lines = pages.lines(names, counted, draws=session.draws, width=session.width)
+    session.answer(pages.document(names, counted), lines)

@@ -40,9 +40,9 @@ def artifact(
     """
     at = run_words.place(session, words, "qrspi submit artifact FILE [RUN] STEP", dry_run)
     options, data = session.options(dry_run), file.read(LIMIT + 1)
-    done = handed_in.artifact(at.workspace, at.step, name, data, options)
-    head = f"{done.step}: the text of {done.name}"
-    _answer(session, at, "artifact", head, done, dry_run, name=done.name)
+    outcome = handed_in.artifact(at.workspace, at.step, name, data, options)
+    head = f"{outcome.step}: the text of {outcome.name}"
+    _answer(session, at, "artifact", head, outcome, dry_run, name=outcome.name)
 
 
 @command.action("score")
@@ -65,9 +65,9 @@ def score(
     """
     at = run_words.place(session, words, "qrspi submit score FILE [RUN] STEP --round N", dry_run)
     options, data = session.options(dry_run), file.read(LIMIT + 1)
-    done = handed_in.score(at.workspace, at.subject, number, finding, data, options)
-    head = f"{done.step}: the score of {finding}"
-    _answer(session, at, "score", head, done, dry_run, finding=finding)
+    outcome = handed_in.score(at.workspace, at.subject, number, finding, data, options)
+    head = f"{outcome.step}: the score of {finding}"
+    _answer(session, at, "score", head, outcome, dry_run, finding=finding)
 
 
 def _answer(

@@ -57,28 +57,28 @@ def start(session: Session, words: tuple[str, ...], anyway: bool, dry_run: bool)
     if dry_run:
         job = decision.look()
         wanted = keys or task_start.ready(job, anyway=anyway)
-        done = [task_start.rehearse(job, key) for key in wanted]
+        begun = [task_start.rehearse(job, key) for key in wanted]
         task_start.ask_quality(job, wanted, anyway=anyway)
     else:
-        done = []
+        begun = []
 
         def begin(job: Job) -> Performed:
             wanted = keys or task_start.ready(job, anyway=anyway)
             started, performed = task_start.begin(job, wanted, anyway=anyway)
-            done.extend(started)
+            begun.extend(started)
             return performed
 
         decision.carry_out(begin)
-        session.note(*(note for one in done for note in one.notes))
+        session.note(*(note for one in begun for note in one.notes))
     after = decision.look().next
     document = {
         "schema": "qrspi/task-start/v1",
         "run": decision.run.name,
         "dry_run": dry_run,
-        "tasks": [pages.started(one) for one in done],
+        "tasks": [pages.started(one) for one in begun],
         "next": run_page.next_document(after),
     }
-    lines = [one_line(pages.started_line(one, dry_run=dry_run)) for one in done]
+    lines = [one_line(pages.started_line(one, dry_run=dry_run)) for one in begun]
     lines = lines or ["No task can start now."]
     session.answer(document, [*lines, "", *run_page.next_lines(after)])
 
@@ -106,10 +106,10 @@ def report(
     """An implementer's word about its task. Reviewers are sent unless it is BLOCKED."""
     usage = "qrspi task report [RUN] TASK --status STATUS --commit SHA"
     run, key = run_words.run_and_task(words, usage)
-    said = file.read(REPORT_LIMIT).decode("utf-8", "replace") if file else message
+    text = file.read(REPORT_LIMIT).decode("utf-8", "replace") if file else message
     decision = DecisionCommand(session, "task report", run)
     report_on = reports.report_tests if tests else reports.report
-    made = decision.decide(lambda job: report_on(job, key, status, commit, said), dry_run=dry_run)
+    made = decision.decide(lambda job: report_on(job, key, status, commit, text), dry_run=dry_run)
     _answer(decision, made, key, status, tests=tests)
 
 

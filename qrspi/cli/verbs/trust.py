@@ -56,8 +56,8 @@ def _forget(session: Session, project: str | None) -> None:
 
 
 def _allow(session: Session, run: str | None, *, yes: bool, dry_run: bool) -> None:
-    found, project = session.run(run), session.root.project
-    named = consent.named_by(found.path, project)
+    run_dir, project = session.run(run), session.root.project
+    named = consent.named_by(run_dir.path, project)
     new = permits.lacking(project, named)
     known = frozenset(named) - frozenset(new)
     lines = consent_page.lines(named, known)
@@ -71,7 +71,7 @@ def _allow(session: Session, run: str | None, *, yes: bool, dry_run: bool) -> No
         consent.allow(project, new, "trust")
     document = {
         "schema": "qrspi/trust/v1",
-        "run": found.name,
+        "run": run_dir.name,
         "project": os.path.realpath(project),
         "dry_run": dry_run,
         "named": [consent_page.document(one, one in known) for one in named],

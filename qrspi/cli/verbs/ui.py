@@ -29,7 +29,7 @@ def command(session: Session, port: int, host: str, no_open: bool, read_only: bo
     from qrspi.cli.in_process import Commands
     from qrspi.web.server import serve
 
-    made = serve.listening(host, port)
+    listener = serve.listening(host, port)
 
     def told(url: str) -> None:
         session.answer({"schema": "qrspi/ui/v1", "url": url}, [url])
@@ -37,4 +37,4 @@ def command(session: Session, port: int, host: str, no_open: bool, read_only: bo
         if has_display and not no_open and not session.json:
             click.launch(url)
 
-    serve.serve(Commands(session, "web"), made, read_only, told)
+    serve.serve(Commands(session, "web"), listener, read_only, told)

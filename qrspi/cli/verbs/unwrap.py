@@ -23,15 +23,15 @@ def command(session: Session, file: BinaryIO) -> None:
     Anything that `qrspi wrap` would not have written is refused. On a terminal, what a terminal
     would obey is spelt out.
     """
-    found = untrusted_markers.unwrap(file.read())
-    if isinstance(found, Problem):
-        raise Refusal(found._replace(file=file.name))
+    content = untrusted_markers.unwrap(file.read())
+    if isinstance(content, Problem):
+        raise Refusal(content._replace(file=file.name))
     if session.json:
-        session.emit({"schema": "qrspi/unwrap/v1", **_as_text(found)})
+        session.emit({"schema": "qrspi/unwrap/v1", **_as_text(content)})
     elif sys.stdout.isatty():
-        session.write(visible(found.decode("utf-8", "backslashreplace")))
+        session.write(visible(content.decode("utf-8", "backslashreplace")))
     else:
-        session.write_raw(found)
+        session.write_raw(content)
 
 
 def _as_text(data: bytes) -> dict[str, str]:

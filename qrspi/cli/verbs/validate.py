@@ -28,15 +28,15 @@ def command(session: Session, paths: tuple[str, ...]) -> None:
 
 
 def _checked(session: Session, path: str) -> list[Checked]:
-    found = validate_files.check(path)
-    bad = [(item.kind, item.problems[0].code) for item in found if item.problems]
+    checked = validate_files.check(path)
+    bad = [(item.kind, item.problems[0].code) for item in checked if item.problems]
     if bad == [("other", "absent")]:
         run = _run(session, path)
-        found = validate_files.check(run) if run else found
-    if not found:
+        checked = validate_files.check(run) if run else checked
+    if not checked:
         message = f"{path} holds no file of a run: expected a run, a part of one, or a file"
         raise Misuse(Problem("nothing-to-check", message, file=path))
-    return found
+    return checked
 
 
 def _run(session: Session, word: str) -> str | None:

@@ -37,9 +37,9 @@ def command(session: Session, run: str | None, awaited: Awaited, timeout: float 
     # Imported here: watchdog is for commands that stay.
     from qrspi.world.watch import watcher
 
-    found = session.run(run)
+    run_dir = session.run(run)
     before: RunState | None = None
-    for now in watcher.states(found, session.run_path(found), timeout):
+    for now in watcher.states(run_dir, session.run_path(run_dir), timeout):
         if waiting.in_vain(awaited, now):
             raise Refusal(_in_vain(now))
         if waiting.happened(awaited, before or now, now):

@@ -90,15 +90,15 @@ _Sections = Mapping[str, tuple[Line, ...]]
 
 def _sections(data: bytes, problems: list[Problem]) -> _Sections:
     lines = data.decode(errors="replace").split("\n")
-    found: dict[str, tuple[Line, ...]] = {}
+    by_title: dict[str, tuple[Line, ...]] = {}
     for span in headings.read(data).spans:
         title = " ".join(span.title.casefold().split())
-        if title in found and title in _KNOWN:
+        if title in by_title and title in _KNOWN:
             text = f"a second '## {span.title}'; expected one"
             problems.append(problem_at(span.start, "section-repeated", text, span.title))
         numbers = range(span.start + 1, span.end + 1)
-        found[title] = tuple(Line(number, lines[number - 1]) for number in numbers)
-    return found
+        by_title[title] = tuple(Line(number, lines[number - 1]) for number in numbers)
+    return by_title
 
 
 _KNOWN = frozenset(
@@ -114,10 +114,10 @@ def problem_at(
 
 def _rows(sections: _Sections, wanted: _Wanted, problems: list[Problem]) -> Iterator[Row]:
     """With the cells in the wanted order. Each wave may have a table of its own."""
-    found = tables(sections.get(wanted.title.casefold(), ()))
+    candidates = tables(sections.get(wanted.title.casefold(), ()))
     unfit: list[Problem] = []
     fit = 0
-    for table in found:
+    for table in candidates:
         places = [_place(table.columns, names) for names in wanted.columns]
         if -1 in places:
             unfit.append(_column_missing(wanted, places.index(-1), table.columns))

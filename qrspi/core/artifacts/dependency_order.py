@@ -28,8 +28,8 @@ def cycles(needs: Needs) -> tuple[tuple[str, ...], ...]:
     """Paths along the needs. Each begins at its smallest name, and no name is in two of them."""
     stuck = set(needs) - set(settled(needs))
     visited: set[str] = set()
-    found = [_cycle_from(name, needs, stuck, visited) for name in sorted(stuck)]
-    return tuple(sorted(path for path in found if path))
+    paths = [_cycle_from(name, needs, stuck, visited) for name in sorted(stuck)]
+    return tuple(sorted(path for path in paths if path))
 
 
 def _cycle_from(start: str, needs: Needs, stuck: set[str], visited: set[str]) -> tuple[str, ...]:
@@ -50,19 +50,19 @@ def _cycle_from(start: str, needs: Needs, stuck: set[str], visited: set[str]) ->
 
 def depths(needs: Needs, weightless: Collection[str] = ()) -> dict[str, int]:
     """How many steps each name is from the start. A weightless name adds no step."""
-    found: dict[str, int] = {}
+    depth_of: dict[str, int] = {}
     for name in settled(needs):
-        before = max((found[need] for need in needs[name]), default=0)
-        found[name] = before if name in weightless else before + 1
-    return found
+        before = max((depth_of[need] for need in needs[name]), default=0)
+        depth_of[name] = before if name in weightless else before + 1
+    return depth_of
 
 
 def behind(start: str, needs: Needs) -> frozenset[str]:
-    found: set[str] = set()
+    needed: set[str] = set()
     waiting = list(needs[start])
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in needed:
+            needed.add(name)
             waiting += needs[name]
-    return frozenset(found)
+    return frozenset(needed)

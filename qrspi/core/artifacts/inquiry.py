@@ -52,7 +52,7 @@ _NAMED = re.compile(rb"\b[Qq](?:uestion)?[ -]?0{0,3}([1-9][0-9]{0,3})\b")
 
 
 def names_one_of(asked: Together, words: bytes) -> bool:
-    numbers = {int(found) for found in _NAMED.findall(words)}
+    numbers = {int(digits) for digits in _NAMED.findall(words)}
     return any(question.number in numbers for question in asked.questions)
 
 
@@ -61,7 +61,7 @@ def named(tree: Tree, config: Config, words: bytes) -> tuple[str, ...]:
     data = tree.read(ARTIFACT)
     if isinstance(data, Fault):
         return ()
-    numbers = {int(found) for found in _NAMED.findall(words)}
+    numbers = {int(digits) for digits in _NAMED.findall(words)}
     sent = questions.research(questions.parse(data)[0], config).sent
     return tuple(dict.fromkeys(_answer(tree, one, sent) for one in sent if one.number in numbers))
 
@@ -114,13 +114,13 @@ _SEVERAL = re.compile(r"q(\d{1,4})-q(\d{1,4})(?:-.*)?\.md")
 
 def _answered_together(tree: Tree) -> frozenset[int]:
     """Questions that share an answer: `q01-q26-codebase.md`, or a list in the file."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for entry in entries(tree, "research"):
         if match := _SEVERAL.fullmatch(entry.name):
-            found.update(range(int(match[1]), int(match[2]) + 1))
+            numbers.update(range(int(match[1]), int(match[2]) + 1))
         elif entry.kind == "file" and entry.name.startswith("q"):
-            found.update(_listed(tree.head(f"research/{entry.name}")))
-    return frozenset(found)
+            numbers.update(_listed(tree.head(f"research/{entry.name}")))
+    return frozenset(numbers)
 
 
 def _listed(head: bytes | Fault) -> Iterator[int]:
@@ -132,7 +132,7 @@ def _listed(head: bytes | Fault) -> Iterator[int]:
 
 
 def _is_open(tree: Tree, question: Question) -> bool:
-    found = tree.head(question.file)
-    if isinstance(found, Fault):
-        return found.kind == "absent"
-    return not frontmatter.body(found).strip()
+    head = tree.head(question.file)
+    if isinstance(head, Fault):
+        return head.kind == "absent"
+    return not frontmatter.body(head).strip()

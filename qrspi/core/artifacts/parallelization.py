@@ -33,10 +33,10 @@ def read(data: bytes) -> Plan | tuple[Problem, ...]:
 def waves(plan: Plan) -> tuple[tuple[str, ...], ...]:
     stages = {stage.name for stage in plan.stages}
     depths = dependency_order.depths(_graph(plan), weightless=stages)
-    found: dict[int, list[str]] = {}
+    by_depth: dict[int, list[str]] = {}
     for name in sorted(depths.keys() - stages, key=task_order):
-        found.setdefault(depths[name], []).append(name)
-    return tuple(tuple(found[depth]) for depth in sorted(found))
+        by_depth.setdefault(depths[name], []).append(name)
+    return tuple(tuple(by_depth[depth]) for depth in sorted(by_depth))
 
 
 def parents(plan: Plan, task: str) -> tuple[str, ...]:

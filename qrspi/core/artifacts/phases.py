@@ -16,11 +16,11 @@ _PHASE = re.compile(r"phase[ \t]+([1-9][0-9]{0,5})\b.*", re.IGNORECASE)
 def numbers(phasing: bytes) -> tuple[int, ...]:
     """The N of `## Phase N`, and of `### Phase N` below `## Phases`, in order, each once."""
     sections = headings.read(phasing)
-    found = {number_of(span.title) for span in sections.spans}
+    phases = {number_of(span.title) for span in sections.spans}
     if span := sections.named("phases"):
         lines = phasing.decode(errors="replace").split("\n")[span.start : span.end]
-        found |= {number_of(title) for title in _below(lines)}
-    return tuple(sorted(number for number in found if number))
+        phases |= {number_of(title) for title in _below(lines)}
+    return tuple(sorted(number for number in phases if number))
 
 
 def _below(lines: list[str]) -> Iterator[str]:

@@ -19,8 +19,8 @@ def fault(data: bytes, asked: Together) -> Problem | None:
     """Of several questions each has a part with a summary, as later texts are made from that."""
     if len(asked.questions) == 1:
         return None
-    told = dict(_summaries(frontmatter.body(data)))
-    lacking = [name for name in asked.ids if not told.get(name)]
+    has_summary = dict(_summaries(frontmatter.body(data)))
+    lacking = [name for name in asked.ids if not has_summary.get(name)]
     if not lacking:
         return None
     names, expected = ", ".join(lacking), f"`## {lacking[0]}`, and text below its `### Summary`"

@@ -165,11 +165,11 @@ def _items(part: str) -> Iterator[str]:
 
 
 def _expanded(path: str) -> list[str]:
-    done = [path]
-    while len(done) < _MOST and (match := _BRACES.search(done[0])):
+    paths = [path]
+    while len(paths) < _MOST and (match := _BRACES.search(paths[0])):
         ways = [way.strip() for way in match[1].split(",")]
-        done = [one.replace(match[0], way, 1) for one in done for way in ways]
-    return done
+        paths = [one.replace(match[0], way, 1) for one in paths for way in ways]
+    return paths
 
 
 def is_unread(file: str) -> bool:
@@ -197,8 +197,8 @@ def _visual_check(node: Node | None) -> VisualCheck | None:
 
 def scan(tree: Tree) -> tuple[Problem, ...]:
     """Advice that never blocks: what task files do not say about their implementation."""
-    found = (unsaid(tree.head(task_path(key)), task_path(key)) for key in read_keys(tree))
-    return tuple(problem for problem in found if problem)
+    problems = (unsaid(tree.head(task_path(key)), task_path(key)) for key in read_keys(tree))
+    return tuple(problem for problem in problems if problem)
 
 
 def unsaid(head: bytes | Fault, file: str) -> Problem | None:

@@ -91,8 +91,8 @@ def _phasing(tree: Tree) -> Iterator[Problem]:
 
 
 def _draws(lines: list[str]) -> bool:
-    said = [match[1].lower() for line in lines if (match := _SAYS_UI.match(line))]
-    return said[0] not in _NO if said else any(map(_ABOUT_UI.search, lines))
+    declared = [match[1].lower() for line in lines if (match := _SAYS_UI.match(line))]
+    return declared[0] not in _NO if declared else any(map(_ABOUT_UI.search, lines))
 
 
 def _plan(tree: Tree) -> Iterator[Problem]:
@@ -104,9 +104,9 @@ def _plan(tree: Tree) -> Iterator[Problem]:
 
 
 def _is_drawn(task: Task, head: bytes | Fault) -> bool:
-    said = frontmatter.text(frontmatter.fields(head), "ui")
-    if said is not None:
-        return said.lower() not in _NO
+    declared = frontmatter.text(frontmatter.fields(head), "ui")
+    if declared is not None:
+        return declared.lower() not in _NO
     drawn = any(name.rpartition(".")[2].lower() in _DRAWN for name in task.target_files)
     return drawn or bool(_ABOUT_UI.search(task.title))
 

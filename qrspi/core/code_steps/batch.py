@@ -169,9 +169,9 @@ _ORDER = ("integration", "ci", "test")
 def fix_rounds(tree: Tree) -> tuple[FixRound, ...]:
     """The folders of repairs that are not empty, oldest first within a kind."""
     folders = (entry.name for entry in entries(tree, "fixes") if entry.kind == "dir")
-    found = [fixes for name in folders if (fixes := filenames.fix_round(name))]
-    found.sort(key=lambda fixes: (_ORDER.index(fixes.kind), fixes.number))
-    return tuple(fixes for fixes in found if task_file.fix_batch(tree, fixes))
+    rounds = [fixes for name in folders if (fixes := filenames.fix_round(name))]
+    rounds.sort(key=lambda fixes: (_ORDER.index(fixes.kind), fixes.number))
+    return tuple(fixes for fixes in rounds if task_file.fix_batch(tree, fixes))
 
 
 def next_fix_round(tree: Tree, kind: str) -> FixRound:
@@ -212,14 +212,14 @@ class Moved(NamedTuple):
 
 def moved_bases(item: Item, start: Start, reviewed: Mapping[str, str]) -> tuple[Moved, ...]:
     known = _built_on(item, start)
-    found = (Moved(key, then, reviewed.get(key, then)) for key, then in known.items())
-    return tuple(one for one in found if one.now != one.then)
+    moves = (Moved(key, then, reviewed.get(key, then)) for key, then in known.items())
+    return tuple(one for one in moves if one.now != one.then)
 
 
 def is_told_of_moves(start: Start, changes: tuple[Moved, ...]) -> bool:
     """Whether it is on record that the task keeps the commits it began with."""
-    told = task_records.commits_of(start.stays_without)
-    return all(told.get(one.key) == one.now for one in changes)
+    left_out = task_records.commits_of(start.stays_without)
+    return all(left_out.get(one.key) == one.now for one in changes)
 
 
 def older_base(key: str, start: Start, changes: tuple[Moved, ...]) -> Problem:

@@ -65,9 +65,9 @@ def _ask(facts: Facts, task: TaskState) -> Next:
 
 def _why(task: TaskState) -> str:
     report = task.report or task.tests
-    said = _in_one_line(report.text) if report else ""
+    reason = _in_one_line(report.text) if report else ""
     who = "implementer" if task.report else "test writer"
-    return f"{task.key} is blocked, says its {who}{f': {said}' if said else ''}"
+    return f"{task.key} is blocked, says its {who}{f': {reason}' if reason else ''}"
 
 
 def _in_one_line(text: str) -> str:

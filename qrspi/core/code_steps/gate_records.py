@@ -114,23 +114,23 @@ def around(data: bytes | Fault) -> bytes:
 
 
 def implementation(states: Iterable[TaskState]) -> str:
-    done = tuple(states)
+    ended = tuple(states)
     head = ("Task", "Title", "State", "Branch", "Commit", "Rounds")
-    decided = [task for task in done if task.decided]
-    claimed = [task for task in done if not task.decided]
+    decided = [task for task in ended if task.decided]
+    claimed = [task for task in ended if not task.decided]
     return (
-        table(head, map(_row, done))
-        + _first_tests(done)
-        + _concerns(done)
+        table(head, map(_row, ended))
+        + _first_tests(ended)
+        + _concerns(ended)
         + _section("Decided by a person", decided)
         + _section(f"Said by outcome files; {UNRECORDED}", claimed)
     )
 
 
 def _first_tests(tasks: Iterable[TaskState]) -> str:
-    told = [(task, implementers.first_tests(task)) for task in tasks if task.reviewed]
-    said = [_seen(task, seen) for task, seen in told if seen]
-    return "\n\n".join(["\n\n## Tests before the code", *said]) if said else ""
+    first_tests = [(task, implementers.first_tests(task)) for task in tasks if task.reviewed]
+    parts = [_seen(task, seen) for task, seen in first_tests if seen]
+    return "\n\n".join(["\n\n## Tests before the code", *parts]) if parts else ""
 
 
 def _seen(task: TaskState, seen: FirstTests) -> str:
@@ -141,8 +141,8 @@ def _seen(task: TaskState, seen: FirstTests) -> str:
 
 
 def _concerns(tasks: Iterable[TaskState]) -> str:
-    said = [f"{task.key}:\n\n{quoted(task.concerns)}" for task in tasks if task.concerns]
-    return "\n\n".join(["\n\n## Concerns of implementers", *said]) if said else ""
+    parts = [f"{task.key}:\n\n{quoted(task.concerns)}" for task in tasks if task.concerns]
+    return "\n\n".join(["\n\n## Concerns of implementers", *parts]) if parts else ""
 
 
 def _section(title: str, tasks: Iterable[TaskState]) -> str:

@@ -57,8 +57,8 @@ def _gated(
         return answer, warnings
     from qrspi.core.gates.checkpoints import checkpoint_gate
 
-    then, odd = checkpoint_gate.before(facts, answer)
-    return then, warnings + odd
+    gated, odd = checkpoint_gate.before(facts, answer)
+    return gated, warnings + odd
 
 
 def _no_repository(facts: Facts) -> Next:
@@ -77,23 +77,23 @@ def _no_repository(facts: Facts) -> Next:
 
 
 def _implement(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
-    found = batch.read(facts)
-    if found.problems:
-        return Answer(blocked_by(facts, found.problems)), ()
+    due = batch.read(facts)
+    if due.problems:
+        return Answer(blocked_by(facts, due.problems)), ()
     taken = baseline.read(facts.tree)
     if taken and _is_asked(facts, taken):
-        return Answer(_about_baseline(facts, taken)), found.warnings
-    states = working(facts, found)
+        return Answer(_about_baseline(facts, taken)), due.warnings
+    states = working(facts, due)
     begun = any(task.start or task.terminal or task.state == "imported" for task in states)
     if not (begun or facts.config.said_of_tests):
-        return Answer(_ask_for_tests(facts)), found.warnings
-    chosen = pick_action(facts, states) or _batch_gate(facts, found)
+        return Answer(_ask_for_tests(facts)), due.warnings
+    chosen = pick_action(facts, states) or _batch_gate(facts, due)
     older = tuple(
         batch.older_base(task.key, task.start, task.moved)
         for task in states
         if task.start and task.moved and task.state == "implementing"
     )
-    return chosen, found.warnings + older + (chosen.loop.warnings if chosen.loop else ())
+    return chosen, due.warnings + older + (chosen.loop.warnings if chosen.loop else ())
 
 
 def _ask_for_tests(facts: Facts) -> Next:
@@ -112,23 +112,23 @@ def _ask_for_tests(facts: Facts) -> Next:
 
 
 def blocked_by(facts: Facts, problems: tuple[Problem, ...]) -> Next:
-    answer = next_actions.blocked_by(facts, "plan", problems)
-    return answer._replace(command=f"qrspi task list {facts.run}")
+    following = next_actions.blocked_by(facts, "plan", problems)
+    return following._replace(command=f"qrspi task list {facts.run}")
 
 
-def working(facts: Facts, found: Batch) -> tuple[TaskState, ...]:
+def working(facts: Facts, due: Batch) -> tuple[TaskState, ...]:
     if is_full(facts.route):
-        return task_state.survey(facts, found.items)
+        return task_state.survey(facts, due.items)
     for fixes in reversed(batch.fix_rounds(facts.tree)):
         states = task_state.survey(facts, batch.repairs(facts.tree, (fixes,)).items)
         if not all(task.terminal for task in states):
             return states
-    return task_state.survey(facts, found.items)
+    return task_state.survey(facts, due.items)
 
 
-def everything(facts: Facts, found: Batch) -> tuple[TaskState, ...]:
+def everything(facts: Facts, due: Batch) -> tuple[TaskState, ...]:
     fixes = () if is_full(facts.route) else batch.repairs(facts.tree).items
-    states = task_state.survey(facts, (*found.items, *fixes))
+    states = task_state.survey(facts, (*due.items, *fixes))
     return tuple(implementers.recalled(facts, task) for task in states)
 
 
@@ -160,8 +160,8 @@ def _about_baseline(facts: Facts, taken: baseline.Baseline) -> Next:
     )
 
 
-def _batch_gate(facts: Facts, found: Batch) -> Answer:
-    states = everything(facts, found)
+def _batch_gate(facts: Facts, due: Batch) -> Answer:
+    states = everything(facts, due)
     artifact = STEP["implement"].artifact
     data = facts.tree.read(artifact)
     loop = loops.evaluate(
@@ -243,19 +243,19 @@ def _batch_options(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> t
 
 def _unseen(states: tuple[TaskState, ...]) -> tuple[str, ...]:
     loops_of = (task.loop for task in states if task.loop)
-    found = [line for loop in loops_of for line in after_round.unseen(loop)]
-    more = (f"There are {len(found) - 3} more such files",) if len(found) > 3 else ()
-    return (*found[:3], *more)
+    lines = [line for loop in loops_of for line in after_round.unseen(loop)]
+    more = (f"There are {len(lines) - 3} more such files",) if len(lines) > 3 else ()
+    return (*lines[:3], *more)
 
 
 def _first_tests(states: tuple[TaskState, ...]) -> str:
     seen = [(implementers.first_tests(task), task.key) for task in states if task.reviewed]
-    said = [
+    counts = [
         f"those of {', '.join(keys)} {words}"
         for how, words in implementers.SEEN_BEFORE.items()
         if (keys := [key for known, key in seen if known == how])
     ]
-    return f" Of the tests before the code, {'; '.join(said)}." if said else ""
+    return f" Of the tests before the code, {'; '.join(counts)}." if counts else ""
 
 
 def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
@@ -330,15 +330,15 @@ def pick_action(facts: Facts, states: tuple[TaskState, ...]) -> Answer | None:
     work must not be told to send them twice.
     """
     waiting = tuple((task, task.next) for task in states if task.next)
-    found = _first(waiting, lambda answer: answer.who == "engine" and answer.kind != "start-tasks")
-    if found:
-        return found
+    first = _first(waiting, lambda answer: answer.who == "engine" and answer.kind != "start-tasks")
+    if first:
+        return first
     if ready := tuple(task for task in states if task.state == "ready"):
         return Answer(start_next(facts, ready))
-    found = _first(waiting, lambda answer: answer.who == "agent" and answer.kind != "implement")
-    found = found or _first(waiting, lambda answer: answer.action == "apply-fixes")
-    if found:
-        return _with_others(found, waiting)
+    first = _first(waiting, lambda answer: answer.who == "agent" and answer.kind != "implement")
+    first = first or _first(waiting, lambda following: following.action == "apply-fixes")
+    if first:
+        return _with_others(first, waiting)
     if sent := tuple(task for task in states if task.state == "implementing"):
         return Answer(implementers.send(facts, sent, now=True), sent[0].loop)
     if held := tuple(task for task in states if task.state == "held"):
@@ -348,20 +348,20 @@ def pick_action(facts: Facts, states: tuple[TaskState, ...]) -> Answer | None:
     return _first(waiting, lambda answer: answer.who == "human")
 
 
-def _with_others(found: Answer, waiting: tuple[tuple[TaskState, Next], ...]) -> Answer:
+def _with_others(first: Answer, waiting: tuple[tuple[TaskState, Next], ...]) -> Answer:
     """Reviewers and verifiers of other tasks need not wait for those of the first task."""
     others = [
-        answer
-        for task, answer in waiting
-        if answer.who == "agent" and answer.action in ("review", "verify") and answer.asks
-        if task.key != found.next.step
+        following
+        for task, following in waiting
+        if following.who == "agent" and following.action in ("review", "verify") and following.asks
+        if task.key != first.next.step
     ]
-    if not others or found.next.action not in ("review", "verify"):
-        return found
+    if not others or first.next.action not in ("review", "verify"):
+        return first
     words = "; ".join(map(_awaited, others))
-    summary = f"{found.next.summary} At the same time: {words}."
+    summary = f"{first.next.summary} At the same time: {words}."
     asks = tuple(ask for answer in others for ask in answer.asks)
-    return found._replace(next=found.next._replace(summary=summary, beside=asks))
+    return first._replace(next=first.next._replace(summary=summary, beside=asks))
 
 
 def _awaited(answer: Next) -> str:

@@ -59,11 +59,11 @@ def _sent(facts: Facts, who: str, tasks: tuple[TaskState, ...], now: bool) -> st
         return ""
     places = ", ".join(f"{task.key} in {task.start.worktree}" for task in tasks if task.start)
     first = tasks[0].key
-    told = f"; {sending.ways(facts, tuple(task.ask for task in tasks))}" if now else ""
+    how = f"; {sending.ways(facts, tuple(task.ask for task in tasks))}" if now else ""
     if len(tasks) == 1:
-        return f"Send {who}: {places}{told}. It ends with `{report(facts, tasks[0])}`."
+        return f"Send {who}: {places}{how}. It ends with `{report(facts, tasks[0])}`."
     form = report(facts, tasks[0]).replace(f" {first} ", " TASK ")
-    return f"Send {who.partition(' ')[2]}s: {places}{told}. Each ends with `{form}`."
+    return f"Send {who.partition(' ')[2]}s: {places}{how}. Each ends with `{form}`."
 
 
 def report(facts: Facts, task: TaskState) -> str:

@@ -41,10 +41,10 @@ class Work(NamedTuple):
 
 
 def work(facts: Facts) -> Work:
-    found, fixes = batch.read(facts), batch.repairs(facts.tree)
-    tasks = task_state.survey(facts, found.items)
-    problems = found.problems + fixes.problems
-    return Work(tasks, task_state.survey(facts, fixes.items), problems, found.warnings)
+    due, fixes = batch.read(facts), batch.repairs(facts.tree)
+    tasks = task_state.survey(facts, due.items)
+    problems = due.problems + fixes.problems
+    return Work(tasks, task_state.survey(facts, fixes.items), problems, due.warnings)
 
 
 def recorded(tree: Tree) -> tuple[Merge, ...]:
@@ -57,13 +57,13 @@ def pending(tree: Tree, wanted: Iterable[TaskState]) -> tuple[TaskState, ...]:
 
 
 def answer(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
-    found = work(facts)
-    if found.problems:
-        return Answer(implement.blocked_by(facts, found.problems)), ()
-    if unfinished := tuple(task for task in found.tasks if not task.terminal):
-        return Answer(_not_implemented(facts, unfinished)), found.warnings
-    chosen = implement.pick_action(facts, found.repairs) or _merged(facts, found)
-    return chosen, found.warnings + (chosen.loop.warnings if chosen.loop else ())
+    progress = work(facts)
+    if progress.problems:
+        return Answer(implement.blocked_by(facts, progress.problems)), ()
+    if unfinished := tuple(task for task in progress.tasks if not task.terminal):
+        return Answer(_not_implemented(facts, unfinished)), progress.warnings
+    chosen = implement.pick_action(facts, progress.repairs) or _merged(facts, progress)
+    return chosen, progress.warnings + (chosen.loop.warnings if chosen.loop else ())
 
 
 def _not_implemented(facts: Facts, unfinished: tuple[TaskState, ...]) -> Next:
@@ -81,9 +81,9 @@ def _not_implemented(facts: Facts, unfinished: tuple[TaskState, ...]) -> Next:
     )
 
 
-def _merged(facts: Facts, found: Work) -> Answer:
-    if pending(facts.tree, found.wanted) or RECORDS[0] not in facts.names:
-        return Answer(merge_next(facts, found, RECORDS[0]))
+def _merged(facts: Facts, progress: Work) -> Answer:
+    if pending(facts.tree, progress.wanted) or RECORDS[0] not in facts.names:
+        return Answer(merge_next(facts, progress, RECORDS[0]))
     data = facts.tree.read(RECORDS[0])
     if rejected := authoring.rejected_by(facts, data):
         return Answer(implement.sent_back(facts, rejected))
@@ -91,15 +91,15 @@ def _merged(facts: Facts, found: Work) -> Answer:
         facts.tree, subject_of("integrate"), facts.config, facts.base, facts.records
     )
     if loop.stage == "fixing":
-        return Answer(repair_next(facts, loop, found.repairs, "integration"), loop)
-    then = review_action.from_loop(facts, loop)
-    if then.kind == "approve":
-        then = _ci(facts) or then._replace(because=(*then.because, *ci_words(facts)))
-    return Answer(then, loop)
+        return Answer(repair_next(facts, loop, progress.repairs, "integration"), loop)
+    following = review_action.from_loop(facts, loop)
+    if following.kind == "approve":
+        following = _ci(facts) or following._replace(because=(*following.because, *ci_words(facts)))
+    return Answer(following, loop)
 
 
-def merge_next(facts: Facts, found: Work, record: str) -> Next:
-    keys = tuple(task.key for task in pending(facts.tree, found.wanted))
+def merge_next(facts: Facts, progress: Work, record: str) -> Next:
+    keys = tuple(task.key for task in pending(facts.tree, progress.wanted))
     if keys and implement.lacks_branch(facts):
         return implement.ask_for_branch(facts, keys)
     into = implement.merge_branch(facts) or "the feature branch"

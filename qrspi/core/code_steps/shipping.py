@@ -83,16 +83,16 @@ def is_settled(facts: Facts, results: Results | None) -> bool:
         # Without a task that repairs them, the plan does: nobody reviews before it is changed.
         return not results.pending and (is_full(facts.route) or not results.to_fix)
     record = answered(facts)
-    said = record.option if record else ""
-    return facts.config.said_of_tests == said == NO_TESTS
+    decided = record.option if record else ""
+    return facts.config.said_of_tests == decided == NO_TESTS
 
 
 def objections(tests: StateOfTests, loop: Loop | None) -> tuple[str, ...]:
-    said = [] if tests.state == "passed" else [tests.sentence]
+    remarks = [] if tests.state == "passed" else [tests.sentence]
     if count := len(open_findings(loop)):
         findings = "finding is" if count == 1 else "findings are"
-        said.append(f"{count} kept {findings} not settled")
-    return tuple(said)
+        remarks.append(f"{count} kept {findings} not settled")
+    return tuple(remarks)
 
 
 def open_findings(loop: Loop | None) -> tuple[str, ...]:
@@ -157,8 +157,8 @@ def pull_request(facts: Facts, loop: Loop | None, shipped: Shipped | None = None
 
 
 def _tasks_section(facts: Facts) -> str:
-    found = integrate.work(facts).in_order
-    rows = [(task.key, task.item.title, task.state) for task in found]
+    tasks = integrate.work(facts).in_order
+    rows = [(task.key, task.item.title, task.state) for task in tasks]
     return gate_records.table(("Task", "What", "State"), rows) if rows else "No tasks."
 
 
@@ -167,8 +167,8 @@ def _tests_section(facts: Facts) -> str:
     tests = tests_now(facts, results)
     page = f" ({_link(facts, results_file(results.number))})" if results else ""
     words = gate_records.quoted(results.words) if results else ""
-    said = f"State: {tests.state}\n\n{tests.sentence}{page}."
-    return f"{said}\n\n{words}" if words else said
+    opening = f"State: {tests.state}\n\n{tests.sentence}{page}."
+    return f"{opening}\n\n{words}" if words else opening
 
 
 def _findings_section(facts: Facts, loop: Loop | None) -> str:

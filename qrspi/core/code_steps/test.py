@@ -44,12 +44,12 @@ def _tested(facts: Facts, work: Work) -> Answer:
     if facts.config.test_writer == "on":
         from qrspi.core.code_steps import implementers
 
-        if then := implementers.acceptance_next(facts, work.tasks, work.repairs):
-            return Answer(then)
+        if following := implementers.acceptance_next(facts, work.tasks, work.repairs):
+            return Answer(following)
     results = test_results.newest(facts.tree)
     loop = loops.evaluate(facts.tree, subject_of("test"), facts.config, facts.base, facts.records)
-    if then := _run(facts, results, loop):
-        return Answer(then)
+    if following := _run(facts, results, loop):
+        return Answer(following)
     tests = shipping.tests_now(facts, results)
     chosen = _judged(facts, work, Judged(results, tests, loop))
     because = dict.fromkeys((tests.sentence, *chosen.next.because))
@@ -66,22 +66,22 @@ def _judged(facts: Facts, work: Work, seen: Judged) -> Answer:
     results, _, loop = seen
     if path := unanswered(facts):
         return Answer(_rejected(facts, path, seen))
-    if results and is_full(facts.route) and (then := _each_failure(facts, work, results)):
-        return Answer(then)
+    if results and is_full(facts.route) and (following := _each_failure(facts, work, results)):
+        return Answer(following)
     if loop.stage == "fixing" and is_full(facts.route):
         return Answer(integrate.repair_next(facts, loop, work.repairs, "test"), loop)
-    then = review_action.from_loop(facts, loop)
+    following = review_action.from_loop(facts, loop)
     passed = seen.tests.state == "passed"
-    stops = then.action == "prepare-round" and not shipping.is_settled(facts, results)
+    stops = following.action == "prepare-round" and not shipping.is_settled(facts, results)
     if stops and not passed:
         return _at_gate(facts, seen, before_reviewers=True)
-    if loop.stage == "fixing" or then.kind == "approve":
+    if loop.stage == "fixing" or following.kind == "approve":
         return _at_gate(facts, seen)
-    if not passed and then.action in ("prepare-round", "review", "verify"):
-        then = then._replace(summary=f"{seen.tests.sentence}. {then.summary}")
+    if not passed and following.action in ("prepare-round", "review", "verify"):
+        following = following._replace(summary=f"{seen.tests.sentence}. {following.summary}")
     # A text that an earlier gate left says how the tests went then.
-    stale = then.who == "agent" and shipping.PULL_REQUEST in facts.names
-    return (_drafted(facts, loop) if stale else None) or Answer(then, loop)
+    stale = following.who == "agent" and shipping.PULL_REQUEST in facts.names
+    return (_drafted(facts, loop) if stale else None) or Answer(following, loop)
 
 
 def _run(facts: Facts, results: Results | None, loop: Loop) -> Next | None:
@@ -205,8 +205,8 @@ def _passed(facts: Facts, seen: Judged) -> Next:
     menu = (SHIP, TO_PLAN) if reviewed else (AGAIN, SHIP, TO_PLAN)
     first = "Read" if reviewed else f"`{again}` has it reviewed again (recommended). Or read"
     summary = f"{seen.tests.sentence}. {review}. {first} {RECORD}, then `{ship}`, or `fix`, which "
-    then = _gate(facts, seen, menu, ship if reviewed else again, (review,))
-    return then._replace(action="approve", summary=f"{summary}goes back to the plan.")
+    following = _gate(facts, seen, menu, ship if reviewed else again, (review,))
+    return following._replace(action="approve", summary=f"{summary}goes back to the plan.")
 
 
 def _objected(facts: Facts, seen: Judged, against: tuple[str, ...], before_reviewers: bool) -> Next:

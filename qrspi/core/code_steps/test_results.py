@@ -103,13 +103,13 @@ class Results(NamedTuple):
         return self._replace(failures=tuple(decided))
 
 
-def _counted(found: Results) -> str:
-    known = len(found.failures) - len(found.new)
-    if not found.new:
-        return f"{counted(known, 'failure')}, known from before ({_first_names(found.failures)})"
-    new = counted(len(found.new), "new failure" if known else "failure")
+def _counted(results: Results) -> str:
+    known = len(results.failures) - len(results.new)
+    if not results.new:
+        return f"{counted(known, 'failure')}, known from before ({_first_names(results.failures)})"
+    new = counted(len(results.new), "new failure" if known else "failure")
     before = f", {known} known from before" if known else ""
-    return f"{new} ({_first_names(found.new)}){before}"
+    return f"{new} ({_first_names(results.new)}){before}"
 
 
 def _first_names(failures: tuple[Failure, ...]) -> str:
@@ -142,59 +142,59 @@ def log_file(number: int) -> str:
     return f"{FOLDER}/{round_name(number)}.log"
 
 
-def render(found: Results, sentence: str) -> bytes:
+def render(results: Results, sentence: str) -> bytes:
     lines = [
-        f"round: {found.number}",
-        f"state: {found.state}",
-        f"command: {quote(found.command)}",
-        f"commit: {found.commit}",
-        *([] if found.exit is None else [f"exit: {found.exit}"]),
-        f"merges: {found.merges}",
-        *([f"merged: {quote(found.merged)}"] if found.merged else []),
-        f"resets: {found.resets}",
-        f"time: {quote(found.time)}",
-        *([f"reported_by: {quote(found.reporter)}"] if found.reporter else []),
-        *([f"then: {found.then}"] if found.then else []),
+        f"round: {results.number}",
+        f"state: {results.state}",
+        f"command: {quote(results.command)}",
+        f"commit: {results.commit}",
+        *([] if results.exit is None else [f"exit: {results.exit}"]),
+        f"merges: {results.merges}",
+        *([f"merged: {quote(results.merged)}"] if results.merged else []),
+        f"resets: {results.resets}",
+        f"time: {quote(results.time)}",
+        *([f"reported_by: {quote(results.reporter)}"] if results.reporter else []),
+        *([f"then: {results.then}"] if results.then else []),
     ]
-    text = gate_records.marked(summary(found, sentence))
+    text = gate_records.marked(summary(results, sentence))
     head = "".join(f"{line}\n" for line in ("---", *lines, "---"))
-    return f"{head}\n# Test results, round {found.number:02d}\n\n{text}".encode()
+    return f"{head}\n# Test results, round {results.number:02d}\n\n{text}".encode()
 
 
-def summary(found: Results, sentence: str) -> str:
-    rows = [(str(at), one.name, one.choice) for at, one in enumerate(found.failures, start=1)]
-    output = "" if found.exit is None else f" Output: {log_file(found.number)}."
-    words = gate_records.quoted(found.words)
+def summary(results: Results, sentence: str) -> str:
+    rows = [(str(at), one.name, one.choice) for at, one in enumerate(results.failures, start=1)]
+    output = "" if results.exit is None else f" Output: {log_file(results.number)}."
+    words = gate_records.quoted(results.words)
     listed = gate_records.table(_COLUMNS, rows) if rows else ""
-    parts = (f"State: {found.state}", f"{sentence}.{output}", words, listed)
+    parts = (f"State: {results.state}", f"{sentence}.{output}", words, listed)
     return "\n\n".join(part for part in parts if part)
 
 
 def read(tree: Tree, number: int) -> Results | None:
     """None when there is no page, or none that can be understood; the tests then run again."""
     data = tree.read(results_file(number))
-    found = gate_records.fields(data)
-    status, merges, resets = (found.get(key, "") for key in ("exit", "merges", "resets"))
+    values = gate_records.fields(data)
+    status, merges, resets = (values.get(key, "") for key in ("exit", "merges", "resets"))
     if not all(count.isdecimal() and len(count) < 6 for count in (status or "0", merges, resets)):
         return None
-    reporter, state = found.get("reported_by", ""), found.get("state", "")
+    reporter, state = values.get("reported_by", ""), values.get("state", "")
     if not status and state not in (("passed", "failed") if reporter else ("not-run",)):
         return None
     rows = gate_records.rows(data, _COLUMNS)
     return Results(
         number=number,
-        command=found.get("command", ""),
-        commit=found.get("commit", ""),
+        command=values.get("command", ""),
+        commit=values.get("commit", ""),
         exit=int(status) if status else None,
         merges=int(merges),
         resets=int(resets),
         failures=tuple(_failure(name, choice) for _, name, choice in rows),
-        time=found.get("time", ""),
-        merged=found.get("merged", ""),
+        time=values.get("time", ""),
+        merged=values.get("merged", ""),
         reporter="" if status else reporter,
         reported=_reported(state) if reporter and not status else "not-run",
         words=gate_records.unquoted(data),
-        then=next((word for word in get_args(Then) if word == found.get("then")), ""),
+        then=next((word for word in get_args(Then) if word == values.get("then")), ""),
     )
 
 

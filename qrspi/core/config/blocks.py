@@ -60,10 +60,10 @@ def attach(config: Config, fields: Fields, faults: Faults) -> Config:
     def block(field: str, reader: Callable[[Node, Faults], T]) -> T | None:
         if field not in fields:
             return None
-        found: Faults = []
-        value = reader(fields[field], found)
-        faults.extend(found)
-        return None if found else value
+        own_faults: Faults = []
+        value = reader(fields[field], own_faults)
+        faults.extend(own_faults)
+        return None if own_faults else value
 
     if "providers" in fields or "commands" in fields:
         from qrspi.core.config import vendors  # most runs reach no vendor by themselves

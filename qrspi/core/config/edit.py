@@ -293,5 +293,5 @@ _CASCADE = (
 
 
 def _tests(command: str) -> tuple[str, ...]:
-    said = "# what runs the tests at the end; none when nothing does"
-    return (said, "gates:", f"  test_command: {writer.quote(command)}")
+    remark = "# what runs the tests at the end; none when nothing does"
+    return (remark, "gates:", f"  test_command: {writer.quote(command)}")

@@ -24,8 +24,8 @@ def invalid(
 ) -> Problem:
     """`why` says what is wrong where the value and what was expected do not show it."""
     found = written(node)
-    said = says(found, verb) + (f", {why}" if why else "")
-    message = f"{FILE}: {field} {said}; expected {expected}"
+    shown = says(found, verb) + (f", {why}" if why else "")
+    message = f"{FILE}: {field} {shown}; expected {expected}"
     return _invalid(message, field, found, expected, *ways)
 
 
@@ -112,8 +112,8 @@ def for_run(problem: Problem, run: Tree) -> Problem:
     from qrspi.core.text.shell_words import quoted
 
     def named(text: str) -> str:
-        said = patterns.sub(_ABOUT_A_RUN, lambda match: f"{match[0]} {run.name}", text)
-        return said.replace("--adopt DIR", f"--adopt {quoted(run.place)}")
+        with_run = patterns.sub(_ABOUT_A_RUN, lambda match: f"{match[0]} {run.name}", text)
+        return with_run.replace("--adopt DIR", f"--adopt {quoted(run.place)}")
 
     return problem._replace(
         message=named(problem.message),

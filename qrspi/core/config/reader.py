@@ -91,8 +91,8 @@ class Config(NamedTuple):
     @property
     def test_command(self) -> str:
         """The command that runs the tests; '' when there is none, or nobody has named one."""
-        said = self.said_of_tests
-        return "" if said == NO_TESTS else said
+        command = self.said_of_tests
+        return "" if command == NO_TESTS else command
 
     @property
     def said_of_tests(self) -> str:

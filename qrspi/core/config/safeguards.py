@@ -80,8 +80,8 @@ def _value(config: Config, field: str) -> str:
         case "scope_tagger_enabled":
             return _word(config.tags_scope)
         case _:
-            found = getattr(config, field)
-            return _word(found) if isinstance(found, bool) else found or ""
+            value = getattr(config, field)
+            return _word(value) if isinstance(value, bool) else value or ""
 
 
 def _word(value: bool) -> str:
@@ -91,8 +91,8 @@ def _word(value: bool) -> str:
 def _gate(config: Config, name: str) -> str:
     if config.gates is None:
         return "off"
-    found: str | bool = getattr(config.gates, name)
-    return found if isinstance(found, str) else "on" if found else "off"
+    value: str | bool = getattr(config.gates, name)
+    return value if isinstance(value, str) else "on" if value else "off"
 
 
 def _ci_command(config: Config) -> str:

@@ -38,9 +38,9 @@ def page(survey: Survey, most: int) -> Page:
     first part, what to do next, is never left out."""
     parts = _parts(survey)
     for kept in range(len(parts), 0, -1):
-        found = Page(parts[:kept], tuple(part.title for part in parts[kept:]))
-        if len(found.text) <= most:
-            return found
+        fitting = Page(parts[:kept], tuple(part.title for part in parts[kept:]))
+        if len(fitting.text) <= most:
+            return fitting
     return Page(parts[:1], tuple(part.title for part in parts[1:]))
 
 

@@ -32,9 +32,9 @@ def checkpoint(following: Next) -> Compaction | None:
     return Compaction(kind, subject, f"{kind}: {reason}. User decides whether to /compact.")
 
 
-def line(found: Compaction) -> str:
+def line(advice: Compaction) -> str:
     """The same for an agent that reads text."""
-    if found.type == "piggyback":
+    if advice.type == "piggyback":
         return ADVICE
-    reason = found.description.partition(": ")[2].partition(". ")[0]
-    return f"**Compaction checkpoint: {found.type}.** {reason[:1].upper()}{reason[1:]}."
+    reason = advice.description.partition(": ")[2].partition(". ")[0]
+    return f"**Compaction checkpoint: {advice.type}.** {reason[:1].upper()}{reason[1:]}."

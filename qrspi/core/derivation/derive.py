@@ -280,11 +280,11 @@ def _blocked_by_tasks(facts: Facts, missing: tuple[str, ...]) -> Next:
     """Tasks are approved with their plan, so the way to them leads back to it."""
     back = f"qrspi unapprove {facts.run} plan"
     why = "plan.md is approved, and no task has a file (tasks/task-01.md, …)"
-    then = "so that it is written with its tasks"
+    purpose = "so that it is written with its tasks"
     if facts.tasks:
         why = f"plan.md is approved, and {', '.join(missing)} not with it"
-        then = "and tasks are approved with it again"
-    summary = f"{facts.step} cannot start: {why}. `{back}` takes the plan back, {then}."
+        purpose = "and tasks are approved with it again"
+    summary = f"{facts.step} cannot start: {why}. `{back}` takes the plan back, {purpose}."
     return _blocked(facts, "prerequisite", summary, (why,), missing, back)
 
 
@@ -322,8 +322,8 @@ def _steps(facts: Facts, answer: Answer) -> tuple[StepState, ...]:
 
 
 def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answer) -> StepState:
-    about, status = STEP[step], status_of(facts, step)
-    there = about.reviews.partition("/")[2] in reviewed
+    definition, status = STEP[step], status_of(facts, step)
+    there = definition.reviews.partition("/")[2] in reviewed
     rounds = _rounds(facts, step) if there else 0
     stage: Stage = "closed" if rounds else "none"
     progress: Progress = "completed" if status == "approved" else "pending"
@@ -331,7 +331,7 @@ def _step_state(facts: Facts, step: str, reviewed: frozenset[str], answer: Answe
         progress, stage = "in_progress", answer.loop.stage if answer.loop else stage
     state = StepState(
         step=step,
-        artifact=about.artifact,
+        artifact=definition.artifact,
         status=status,
         rounds=rounds,
         stage=stage,

@@ -67,12 +67,12 @@ def text(facts: Facts, subject: Subject) -> tuple[str, ...]:
 
 def made_from(facts: Facts, subject: Subject | None) -> tuple[str, ...]:
     """What a text is compared with: the steps before it, and for code what came of the tasks."""
-    found = upstream(facts.step, facts.route, facts.names)
+    files = upstream(facts.step, facts.route, facts.names)
     if facts.step in _OVER_TASKS:
-        found += tuple(one for one in step_text.paths(facts.tree, "plan") if one not in found)
+        files += tuple(one for one in step_text.paths(facts.tree, "plan") if one not in files)
     if facts.step == "test":
-        found += evidence(facts)
-    return found + _of_all(facts, subject) if subject else found
+        files += evidence(facts)
+    return files + _of_all(facts, subject) if subject else files
 
 
 def _of_all(facts: Facts, subject: Subject) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def _unapproved(state: RunState) -> Iterator[Item]:
     """A text that says approved but differs from the approved one waits for a person, wherever the
     run stands. The text that the run asks for next is left out: it waits already."""
     asked = state.next.step if state.next.kind == "approve" else ""
-    steps = {about.artifact: step for step, about in STEP.items()}
+    steps = {definition.artifact: step for step, definition in STEP.items()}
     doubts = {item.file: item for item in reversed(state.warnings) if item.code in _DOUBTS}
     for file, item in reversed(doubts.items()):
         step = steps[file]

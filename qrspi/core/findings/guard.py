@@ -182,13 +182,13 @@ def _note_models(files: RoundFiles, manifest: Manifest | None) -> None:
     for finding in files.findings:
         _note_model(files, finding.file, finding.actual_model, asked.get(finding.tag, ""))
         if sidecar := files.sidecars.get(finding.stem):
-            said = "" if sidecar.actual_model == "unknown" else sidecar.actual_model
-            _note_model(files, sidecar.file, said, finding.actual_model or "unknown")
+            model = "" if sidecar.actual_model == "unknown" else sidecar.actual_model
+            _note_model(files, sidecar.file, model, finding.actual_model or "unknown")
 
 
-def _note_model(files: RoundFiles, file: str, said: str, asked: str) -> None:
-    if said and asked and said != asked:
-        found, usual = shown(said), shown(asked)
+def _note_model(files: RoundFiles, file: str, model: str, asked: str) -> None:
+    if model and asked and model != asked:
+        found, usual = shown(model), shown(asked)
         text = f"actual_model is '{found}'; expected {usual}"
         files.page(file).warning(
             "model_differs", text, field="actual_model", found=found, expected=usual

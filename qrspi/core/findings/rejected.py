@@ -51,12 +51,12 @@ def _numbered(
 
 
 def _differs(tree: Tree, path: str, data: bytes) -> bool:
-    found = tree.read(path)
-    if not isinstance(found, bytes):
-        return found.kind != "absent"
+    present = tree.read(path)
+    if not isinstance(present, bytes):
+        return present.kind != "absent"
     if path.endswith(".jsonl"):
-        return not set(data.splitlines()) <= set(found.splitlines())
-    return found != data
+        return not set(data.splitlines()) <= set(present.splitlines())
+    return present != data
 
 
 def number_of(path: str) -> int:

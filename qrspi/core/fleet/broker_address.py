@@ -69,16 +69,16 @@ def _redis(parts: SplitResult, longest: float) -> str:
     call it hands a job out twice, and above it a killed worker's job waits longer than that."""
     from urllib.parse import parse_qsl
 
-    said = dict(parse_qsl(parts.query)).get("visibility_timeout", str(_VISIBILITY))
-    if not said.isdecimal() or len(said) > 9:
+    seconds = dict(parse_qsl(parts.query)).get("visibility_timeout", str(_VISIBILITY))
+    if not seconds.isdecimal() or len(seconds) > 9:
         return "a Redis whose visibility_timeout is not a number of seconds"
-    if int(said) <= longest:
+    if int(seconds) <= longest:
         return (
-            f"a Redis with a visibility timeout of {int(said)} s, which hands a call out twice "
+            f"a Redis with a visibility timeout of {int(seconds)} s, which hands a call out twice "
             f"that takes longer, and calls may take {longest:g} s"
         )
     return (
-        f"a Redis, which would hand the job of a lost worker on after {int(said)} s (its "
+        f"a Redis, which would hand the job of a lost worker on after {int(seconds)} s (its "
         "visibility timeout) instead of 30, and neither counts deliveries nor keeps what fails"
     )
 

@@ -55,13 +55,13 @@ Word = Started | TakenBack | Answered | Lost
 
 def render(word: Started | TakenBack | Answered) -> bytes:
     """Without escapes, like the job it answers."""
-    said: dict[str, object] = {"version": VERSION, "state": _STATES[type(word)]}
-    said |= {"job": word.job, "worker": word.worker}
+    document: dict[str, object] = {"version": VERSION, "state": _STATES[type(word)]}
+    document |= {"job": word.job, "worker": word.worker}
     if isinstance(word, Answered):
-        said |= {"reply": word.reply, "text": word.text, "seconds": word.seconds}
+        document |= {"reply": word.reply, "text": word.text, "seconds": word.seconds}
         if word.problem:
-            said |= {"code": word.problem.code, "message": word.problem.message}
-    return json.dumps(said, ensure_ascii=False).encode(errors="replace")
+            document |= {"code": word.problem.code, "message": word.problem.message}
+    return json.dumps(document, ensure_ascii=False).encode(errors="replace")
 
 
 _STATES = {Started: "started", TakenBack: "taken-back", Answered: "answered"}
@@ -70,39 +70,39 @@ _STATES = {Started: "started", TakenBack: "taken-back", Answered: "answered"}
 def read(body: bytes, headers: Mapping[str, object]) -> Word | None:
     if "x-death" in headers:
         return _dead(headers)
-    said = (table(body) if len(body) <= LIMIT else None) or {}
-    job, worker = said.get("job"), said.get("worker")
-    if said.get("version") != VERSION or not (isinstance(job, str) and _JOB.fullmatch(job)):
+    document = (table(body) if len(body) <= LIMIT else None) or {}
+    job, worker = document.get("job"), document.get("worker")
+    if document.get("version") != VERSION or not (isinstance(job, str) and _JOB.fullmatch(job)):
         return None
     if not isinstance(worker, str) or not _WORKER.fullmatch(worker):
         return None
-    match said.get("state"):
+    match document.get("state"):
         case "started":
             return Started(job, worker)
         case "taken-back":
             return TakenBack(job, worker)
         case "answered":
-            return _answered(job, worker, said)
+            return _answered(job, worker, document)
     return None
 
 
-def _answered(job: str, worker: str, said: Mapping[str, object]) -> Answered | None:
-    reply, text = said.get("reply"), said.get("text")
+def _answered(job: str, worker: str, document: Mapping[str, object]) -> Answered | None:
+    reply, text = document.get("reply"), document.get("text")
     if reply not in get_args(Kind) or not isinstance(text, str):
         return None
-    seconds, problem = _seconds(said.get("seconds")), _problem(said)
+    seconds, problem = _seconds(document.get("seconds")), _problem(document)
     return Answered(job, worker, cast(Kind, reply), text, seconds, problem)
 
 
-def _seconds(said: object) -> float:
+def _seconds(value: object) -> float:
     """A whole number may be too large for a float."""
-    if not isinstance(said, int | float) or not 0 <= said <= _LONGEST_CALL:
+    if not isinstance(value, int | float) or not 0 <= value <= _LONGEST_CALL:
         return 0.0
-    return float(said)
+    return float(value)
 
 
-def _problem(said: Mapping[str, object]) -> Problem | None:
-    code, message = said.get("code"), said.get("message")
+def _problem(document: Mapping[str, object]) -> Problem | None:
+    code, message = document.get("code"), document.get("message")
     if code is None and message is None:
         return None
     if code not in get_args(Code) or not str(code).startswith(("transport-", "reply-", "worker-")):

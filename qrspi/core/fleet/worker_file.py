@@ -54,16 +54,16 @@ def read(document: Mapping[str, object], file: str) -> WorkerFile | Problem:
 def _file(document: Mapping[str, object]) -> WorkerFile:
     _known(document, "", ("commands", "providers", "consumer_timeout"))
     limit = _seconds(document, "consumer_timeout", CONSUMER_TIMEOUT)
-    found: dict[str, Allowed] = {}
+    allowed: dict[str, Allowed] = {}
     for vendor, block in _blocks(document, "commands"):
-        found[vendor] = _command(block, vendor, limit)
+        allowed[vendor] = _command(block, vendor, limit)
     for vendor, block in _blocks(document, "providers"):
-        if vendor in found:
+        if vendor in allowed:
             raise _Fault(f"providers.{vendor}", "two ways to one vendor", "one of the two")
-        found[vendor] = _provider(block, vendor, limit)
-    if not found:
+        allowed[vendor] = _provider(block, vendor, limit)
+    if not allowed:
         raise _Fault("", "no vendor", "[commands.VENDOR] or [providers.VENDOR]")
-    return WorkerFile(found, limit)
+    return WorkerFile(allowed, limit)
 
 
 def _known(block: Mapping[str, object], field: str, names: tuple[str, ...]) -> None:

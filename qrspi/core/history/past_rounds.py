@@ -53,10 +53,10 @@ class Loop(NamedTuple):
 
 
 def loops(tree: Tree, config: Config) -> tuple[Loop, ...]:
-    found: dict[str, list[PastRound]] = {}
+    by_subject: dict[str, list[PastRound]] = {}
     for subject, number in numbered(tree):
-        found.setdefault(subject.key, []).append(_read(tree, subject, number, config))
-    return tuple(Loop(subject_of(key), tuple(rounds)) for key, rounds in found.items())
+        by_subject.setdefault(subject.key, []).append(_read(tree, subject, number, config))
+    return tuple(Loop(subject_of(key), tuple(rounds)) for key, rounds in by_subject.items())
 
 
 def numbered(tree: Tree) -> Iterator[tuple[Subject, int]]:
@@ -85,13 +85,13 @@ def owner(tree: Tree, subject: Subject, number: int) -> Subject:
 
 def _read(tree: Tree, subject: Subject, number: int, config: Config) -> PastRound:
     paths = RoundPaths(subject.reviews, number)
-    found = manifests.read(tree.read(paths.manifest, manifests.LIMIT), paths.manifest)
-    manifest = found if isinstance(found, Manifest) else None
+    held = manifests.read(tree.read(paths.manifest, manifests.LIMIT), paths.manifest)
+    manifest = held if isinstance(held, Manifest) else None
     elsewhere = manifest is None and import_record.lists(tree, paths)
     read = guard.read_round(tree, subject, number, config, manifest, elsewhere=elsewhere)
     verified = tree.read(paths.verified)
-    said = None if isinstance(verified, Fault) else verified_file.recorded_verifier(verified)
-    scored = said == "true" if said else config.verifies
+    recorded = None if isinstance(verified, Fault) else verified_file.recorded_verifier(verified)
+    scored = recorded == "true" if recorded else config.verifies
     skipped = exists(tree, paths.skipped)
     triaged = triage.partition(read, verifier_enabled=scored, skipped=skipped)
     path = pause_file(subject.key, number)

@@ -67,10 +67,10 @@ class _Draft:
 
     def ask(self, question: Question) -> str:
         """The answer, or what is recommended until somebody answers; '' when nothing is."""
-        said = self.answers.pop(question.key, None)
-        if said is None:
+        answer = self.answers.pop(question.key, None)
+        if answer is None:
             self.questions.append(question)
-        return said if said is not None else question.recommended
+        return answer if answer is not None else question.recommended
 
     @property
     def fields(self) -> Mapping[str, Node]:
@@ -121,8 +121,8 @@ def _new(
     answers: Mapping[str, str], site: Site, below: bytes, line: str, first: Question | None = None
 ) -> _Draft:
     route = _likely_route(site)
-    made = edit.initial(site.created, route, second_reviewer=False, recorded=False)
-    draft = _Draft(made + below, answers)
+    fresh = edit.initial(site.created, route, second_reviewer=False, recorded=False)
+    draft = _Draft(fresh + below, answers)
     draft.changes.append(f"{FILE}: {line}")
     if first:
         draft.ask(first)
@@ -169,8 +169,8 @@ def _old_words(draft: _Draft, site: Site) -> None:
 
 
 def _fault_of(data: bytes, field: str) -> Problem | None:
-    found = configs.read(data).problems
-    return next((problem for problem in found if problem.field.partition(".")[0] == field), None)
+    problems = configs.read(data).problems
+    return next((problem for problem in problems if problem.field.partition(".")[0] == field), None)
 
 
 def _why(problem: Problem) -> str:
@@ -225,13 +225,13 @@ def _routing(draft: _Draft, site: Site) -> None:
     own = _own_table(draft.data)
     options = ("body", "usual") if own else ("usual",)
     ask = f"Which models are used? ({_why(bad)})"
-    said = draft.ask(Question("model_routing", ask, options, options[0]))
-    table = {"body": own, "usual": _USUAL_TABLE}.get(said)
+    chosen = draft.ask(Question("model_routing", ask, options, options[0]))
+    table = {"body": own, "usual": _USUAL_TABLE}.get(chosen)
     if table:
-        where = "the block in its own text" if said == "body" else "the usual table"
+        where = "the block in its own text" if chosen == "body" else "the usual table"
         draft.take(_with_table(draft.data, table), f"model_routing: {where}")
     else:
-        draft.answers["model_routing"] = said
+        draft.answers["model_routing"] = chosen
 
 
 _ROWS = "".join(f"  {tier}: {flow(row)}\n" for tier, row in USUAL.items())
@@ -265,9 +265,9 @@ def _with_table(data: bytes, table: str) -> bytes | Problem:
         return cleared
     front = frontmatter.read(cleared, FILE)
     assert isinstance(front, frontmatter.Front)
-    made = cleared[: front.end] + table.encode() + cleared[front.end :]
+    changed = cleared[: front.end] + table.encode() + cleared[front.end :]
     parsed = reader.parse(table, FILE)
-    return parsed if isinstance(parsed, Problem) else made
+    return parsed if isinstance(parsed, Problem) else changed
 
 
 def _backfills(draft: _Draft) -> None:

@@ -83,15 +83,15 @@ def _is_a_part(path: str) -> bool:
 
 
 def _rounds(tree: Tree, files: list[str]) -> dict[str, tuple[int, ...]]:
-    found: defaultdict[str, set[int]] = defaultdict(set)
+    by_folder: defaultdict[str, set[int]] = defaultdict(set)
     for path in files:
         folder, _, _ = path.rpartition("/")
         reviews, _, name = folder.rpartition("/")
         if reviews.startswith("reviews/") and (number := round_number(name)):
-            found[reviews].add(number)
+            by_folder[reviews].add(number)
     kept: dict[str, tuple[int, ...]] = {}
-    for folder in sorted(found):
-        foreign = [one for one in sorted(found[folder]) if not _is_ours(tree, folder, one)]
+    for folder in sorted(by_folder):
+        foreign = [one for one in sorted(by_folder[folder]) if not _is_ours(tree, folder, one)]
         if foreign:
             kept[folder] = tuple(foreign)
     return kept
@@ -106,41 +106,41 @@ def _is_ours(tree: Tree, folder: str, number: int) -> bool:
 def reviewed_in(folder: str) -> Subject | None:
     """The subject of the rounds in a folder; None when it is neither a step nor a task."""
     named = next((step.name for step in STEPS[::-1] if step.reviews == folder), None)
-    about = subject_of(named) if named else subject(folder.removeprefix("reviews/tasks/"))
-    return about if about and about.reviews == folder else None
+    reviewed = subject_of(named) if named else subject(folder.removeprefix("reviews/tasks/"))
+    return reviewed if reviewed and reviewed.reviews == folder else None
 
 
-def oddities(tree: Tree, found: Found, config: Config) -> tuple[Oddity, ...]:
+def oddities(tree: Tree, foreign: Found, config: Config) -> tuple[Oddity, ...]:
     """Grouped by kind, so that a thousand findings do not fill a thousand lines."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
-    for kind, example in _odd(tree, found, config):
+    for kind, example in _odd(tree, foreign, config):
         groups[kind].append(example)
     return tuple(Oddity(kind, len(all_), tuple(all_[:_EXAMPLES])) for kind, all_ in groups.items())
 
 
-def _odd(tree: Tree, found: Found, config: Config) -> Iterator[tuple[str, str]]:
-    for folder, numbers in found.rounds.items():
-        about = reviewed_in(folder)
-        if about is None:
+def _odd(tree: Tree, foreign: Found, config: Config) -> Iterator[tuple[str, str]]:
+    for folder, numbers in foreign.rounds.items():
+        reviewed = reviewed_in(folder)
+        if reviewed is None:
             yield "folders of reviews that belong to no step and no task", folder
             continue
         for number in numbers:
-            yield from _odd_round(tree, about, number, config)
-    for folder in _folders(found):
+            yield from _odd_round(tree, reviewed, number, config)
+    for folder in _folders(foreign):
         yield from _odd_names(tree, folder)
     yield from _claims(tree)
-    yield from (("files that are left out", line) for line in found.left_out)
+    yield from (("files that are left out", line) for line in foreign.left_out)
     yield from (("fields of config.md that nothing reads", one.field) for one in config.warnings)
 
 
 def _odd_round(
-    tree: Tree, about: Subject, number: int, config: Config
+    tree: Tree, reviewed: Subject, number: int, config: Config
 ) -> Iterator[tuple[str, str]]:
-    paths = RoundPaths(about.reviews, number)
+    paths = RoundPaths(reviewed.reviews, number)
     there = manifests.read(tree.read(paths.manifest, manifests.LIMIT), paths.manifest)
     if isinstance(there, Problem):
         yield "manifests of other tools", paths.manifest
-    read = guard.read_round(tree, about, number, config, None, elsewhere=True)
+    read = guard.read_round(tree, reviewed, number, config, None, elsewhere=True)
     for problem in read.violations:
         yield f"{_words(problem)}, not read", problem.message
     for problem in read.warnings:
@@ -180,9 +180,9 @@ def _words(problem: Problem) -> str:
     return _KIND.get(problem.code, problem.code.replace("_", " "))
 
 
-def _folders(found: Found) -> list[str]:
-    parents = (path.rpartition("/")[0] for path in found.files if path.startswith("reviews/"))
-    return sorted(set(parents) | {parent.rpartition("/")[0] for parent in found.rounds} - {""})
+def _folders(foreign: Found) -> list[str]:
+    parents = (path.rpartition("/")[0] for path in foreign.files if path.startswith("reviews/"))
+    return sorted(set(parents) | {parent.rpartition("/")[0] for parent in foreign.rounds} - {""})
 
 
 def _odd_names(tree: Tree, folder: str) -> Iterator[tuple[str, str]]:
@@ -208,8 +208,8 @@ def _claims(tree: Tree) -> Iterator[tuple[str, str]]:
         if paused_round(entry.name) is None:
             continue
         fields = frontmatter.fields(tree.read(f"reviews/{entry.name}"))
-        if said := frontmatter.text(fields, "resolution"):
+        if resolution := frontmatter.text(fields, "resolution"):
             by = frontmatter.text(fields, "resolved_by")
             who = f", by {by}, it says" if by else ""
-            line = f"reviews/{entry.name}: {said}{who}"
+            line = f"reviews/{entry.name}: {resolution}{who}"
             yield "pause files that decide about a whole round", line

@@ -104,15 +104,15 @@ def _sum(item: tuple[str, str]) -> str:
 
 
 def read_listing(data: bytes) -> dict[str, str]:
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for line in data.decode(errors="surrogateescape").split("\n"):
         digest, _, path = line.partition("  ")
         if not path:
             continue
         if digest.startswith("\\"):
             path = path.replace("\\n", "\n").replace("\\r", "\r").replace("\\\\", "\\")
-        found[path] = digest.removeprefix("\\")
-    return found
+        values[path] = digest.removeprefix("\\")
+    return values
 
 
 def added(

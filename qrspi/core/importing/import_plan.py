@@ -54,32 +54,32 @@ class Overlay(TreeOver):
         return self._files[path][-size:] if path in self._files else self._tree.tail(path, size)
 
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
-        found = self._tree.entries(path)
-        if path or isinstance(found, Fault):
-            return found
-        there = {entry.name for entry in found}
-        return (*found, *(Entry(name, "file") for name in self._files if name not in there))
+        listed = self._tree.entries(path)
+        if path or isinstance(listed, Fault):
+            return listed
+        there = {entry.name for entry in listed}
+        return (*listed, *(Entry(name, "file") for name in self._files if name not in there))
 
 
 def make(tree: Tree, given: Given, hashes: Mapping[str, str]) -> ImportPlan | Problem:
     """`hashes` has the sha256 of every file that `foreign_rounds.look` lists."""
-    found = foreign_rounds.look(tree, copied=given.to_copy)
-    if isinstance(found, Problem):
-        return found
+    foreign = foreign_rounds.look(tree, copied=given.to_copy)
+    if isinstance(foreign, Problem):
+        return foreign
     before = import_record.NOTHING if given.to_copy else import_record.of_run(tree)
     old = tree.read(CONFIG, CONFIG_LIMIT)
     if before.imported and isinstance(old, bytes) and _is_done(before, old):
-        return _again(tree, old, before, found, given, hashes)
+        return _again(tree, old, before, foreign, given, hashes)
     settings = _config(tree, old, before, given)
     if isinstance(settings, Problem):
         return settings
-    record = _record(before, found, given)._replace(
+    record = _record(before, foreign, given)._replace(
         config_before=before.config_before or ("" if isinstance(old, Fault) else digest(old)),
         config_after=digest(settings.data),
     )
     record, open_questions = _with_open(tree, record, settings.data, given.answers)
     after = _standing(tree, record, settings.data)
-    odd = foreign_rounds.oddities(tree, found, configs.read(settings.data))
+    odd = foreign_rounds.oddities(tree, foreign, configs.read(settings.data))
     page = Page(
         record=record,
         run=tree.name,
@@ -96,7 +96,7 @@ def make(tree: Tree, given: Given, hashes: Mapping[str, str]) -> ImportPlan | Pr
             import_record.FILE: import_page.render(page),
             CONFIG: settings.data,
         },
-        found=found,
+        found=foreign,
         changes=settings.changes,
         oddities=odd,
         questions=(*settings.questions, *open_questions),
@@ -115,12 +115,12 @@ def _again(
     tree: Tree,
     config: bytes,
     before: ImportRecord,
-    found: Found,
+    foreign: Found,
     given: Given,
     hashes: Mapping[str, str],
 ) -> ImportPlan:
     """Only rounds that were made elsewhere in the meantime are added; nothing else changes."""
-    record, questions = _with_open(tree, _record(before, found, given), config, given.answers)
+    record, questions = _with_open(tree, _record(before, foreign, given), config, given.answers)
     new = {
         folder: tuple(one for one in numbers if one not in before.rounds.get(folder, ()))
         for folder, numbers in record.rounds.items()
@@ -129,9 +129,9 @@ def _again(
     return ImportPlan(
         record=record,
         files={} if record == before else _added(tree, record, new, given, hashes),
-        found=found._replace(rounds=new),
+        found=foreign._replace(rounds=new),
         changes=(),
-        oddities=foreign_rounds.oddities(tree, found._replace(rounds=new), configs.read(config)),
+        oddities=foreign_rounds.oddities(tree, foreign._replace(rounds=new), configs.read(config)),
         questions=questions,
         after=_standing(tree, record, config),
     )
@@ -174,10 +174,10 @@ def _config(
     return config_import.plan(old, given.answers, site._replace(step=step))
 
 
-def _record(before: ImportRecord, found: Found, given: Given) -> ImportRecord:
-    folders = sorted({*before.rounds, *found.rounds})
+def _record(before: ImportRecord, foreign: Found, given: Given) -> ImportRecord:
+    folders = sorted({*before.rounds, *foreign.rounds})
     rounds = {
-        folder: tuple(sorted({*before.rounds.get(folder, ()), *found.rounds.get(folder, ())}))
+        folder: tuple(sorted({*before.rounds.get(folder, ()), *foreign.rounds.get(folder, ())}))
         for folder in folders
     }
     if before.imported:
@@ -204,8 +204,8 @@ def _with_open(
         return record, ()
     key = f"open.{loop.subject.key}"
     usual: Choice = "take-over" if is_to_be_taken_over(loop) else "close"
-    said = answers.get(key)
-    chosen = next((one for one in CHOICES if one == said), None)
+    answer = answers.get(key)
+    chosen = next((one for one in CHOICES if one == answer), None)
     record = record._replace(open={**record.open, folder: chosen or usual})
     if chosen:
         return record, ()

@@ -59,23 +59,23 @@ def _with_entries(text: str | None, content: Json) -> Edited | Unfit:
         return Unfit(why)
     inserted: list[str] = []
     for entry in content.entries:
-        found = json_text.insertion(now, *entry)
-        if isinstance(found, str):
-            return Unfit(found)
-        now = now[: found.at] + found.text + now[found.at :]
-        inserted.append(found.text)
+        place = json_text.insertion(now, *entry)
+        if isinstance(place, str):
+            return Unfit(place)
+        now = now[: place.at] + place.text + now[place.at :]
+        inserted.append(place.text)
     return Edited(now, (now,) if text is None else tuple(inserted))
 
 
 def no_json(text: str) -> str:
     """Why a host ignores the file; '' when it reads it."""
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except RecursionError:
         return "it is nested too deeply"
     except ValueError as error:
         return f"it is not JSON: {error}"
-    return "" if isinstance(found, dict) else "it is not a JSON object"
+    return "" if isinstance(document, dict) else "it is not a JSON object"
 
 
 def _with_table(text: str, table: str, piece: str) -> Edited | Unfit:

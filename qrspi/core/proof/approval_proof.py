@@ -50,11 +50,11 @@ def check(
 
 
 def _states(rounds: Iterable[RoundProof]) -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
+    by_step: dict[str, frozenset[str]] = {}
     for proof in rounds:
         step = "implement" if proof.step == "implement-gate" else proof.step
-        found[step] = found.get(step, frozenset()) | {proof.state}
-    return found
+        by_step[step] = by_step.get(step, frozenset()) | {proof.state}
+    return by_step
 
 
 def _reviewed(states: frozenset[str]) -> str:

@@ -99,8 +99,8 @@ def _read(
 ) -> _Read:
     round = guard.read_round(tree, subject, paths.number, config, manifest)
     there = tree.read(paths.verified)
-    said = None if isinstance(there, Fault) else verified_file.recorded_verifier(there)
-    verifier = said or ("true" if config.verifies else "false")
+    recorded = None if isinstance(there, Fault) else verified_file.recorded_verifier(there)
+    verifier = recorded or ("true" if config.verifies else "false")
     skipped = exists(tree, paths.skipped)
     triaged = triage.partition(round, verifier_enabled=verifier == "true", skipped=skipped)
     return _Read(
@@ -159,10 +159,10 @@ def _scores(read: _Read) -> Iterator[Gap]:
 
 def _assembled(tree: Tree, read: _Read, config: Config) -> Iterator[Gap]:
     paths = read.paths
-    found = tree.read(paths.verified)
-    if isinstance(found, Fault):
+    verified = tree.read(paths.verified)
+    if isinstance(verified, Fault):
         yield read.gap("verified file", "it was never assembled", paths.verified)
-    elif found != verified_file.assemble(read.files, read.triaged, read.verifier):
+    elif verified != verified_file.assemble(read.files, read.triaged, read.verifier):
         why = "it is not what the findings and scores give"
         yield read.gap("verified file", why, paths.verified)
     kept = keeps_scope_set(read.subject, config) and not _was_untagged(tree, read)

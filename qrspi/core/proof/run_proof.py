@@ -103,13 +103,13 @@ def _known(
     tree: Tree, config: Config, records: tuple[Record, ...], history: RunHistory | None
 ) -> Known:
     lines = audit_trail.lines(tree)
-    found = history or RunHistory()
+    past = history or RunHistory()
     return Known(
         config=config,
         in_git=history is not None,
         opened=frozenset(_opened(lines)),
-        lines=found.lines,
-        commits=found.by_sha,
+        lines=past.lines,
+        commits=past.by_sha,
         origins=evidence.origins(lines),
         left=frozenset(_left(records)),
         adopted=frozenset(record.file_hash for record in records if record.event == ADOPT),
@@ -136,13 +136,13 @@ def _left(records: tuple[Record, ...]) -> Iterator[tuple[str, int]]:
 
 
 def _rounds(tree: Tree, known: Known) -> Iterator[RoundProof]:
-    found = [
+    rounds = [
         (subject, number)
         for subject, number in past_rounds.numbered(tree)
         if not _was_elsewhere(tree, RoundPaths(subject.reviews, number))
     ]
-    last = {about.reviews: number for about, number in found}
-    for about, number in found:
+    last = {reviewed.reviews: number for reviewed, number in rounds}
+    for about, number in rounds:
         newest = number == last[about.reviews]
         yield round_proof.check(tree, about, number, known, newest=newest)
 
@@ -192,10 +192,10 @@ def _changed_imports(tree: Tree) -> Iterator[Gap]:
     for path, known in read_listing(content(tree, import_record.LISTING)).items():
         if not path.startswith(("reviews/", "feedback/")) or path.endswith("/loop.md"):
             continue
-        found = tree.read(path)
-        if isinstance(found, Fault):
+        data = tree.read(path)
+        if isinstance(data, Fault):
             yield Gap("import", 0, path, "it was imported and is gone", path)
-        elif digest(found) != known:
+        elif digest(data) != known:
             yield Gap("import", 0, path, "it is not as it was imported", path)
 
 

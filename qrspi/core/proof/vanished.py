@@ -42,10 +42,10 @@ def check(tree: Tree, history: RunHistory | None, records: tuple[Record, ...]) -
         *_by_records(tree, records, phases),
         *map(_by_trail, lost.from_run(tree)),
     )
-    found: dict[str, Gap] = {}
+    gaps: dict[str, Gap] = {}
     for gap in named:
-        found.setdefault(gap.file, gap)
-    return tuple(found.values())
+        gaps.setdefault(gap.file, gap)
+    return tuple(gaps.values())
 
 
 def _by_history(tree: Tree, history: RunHistory, phases: list[str]) -> Iterator[Gap]:
@@ -138,5 +138,5 @@ def _by_records(tree: Tree, records: tuple[Record, ...], phases: list[str]) -> I
 def _missed(tree: Tree, named: Mapping[str, Record], why: str, phases: list[str]) -> Iterator[Gap]:
     for path, record in named.items():
         if not _is_somewhere(tree, path, phases):
-            said = why.format(record.person or "somebody")
-            yield Gap(record.step, record.round, path, said, path)
+            sentence = why.format(record.person or "somebody")
+            yield Gap(record.step, record.round, path, sentence, path)

@@ -163,8 +163,8 @@ def may_come_anew(data: bytes, path: str) -> bool:
 def about(data: bytes, below: str) -> tuple[Line, ...]:
     """The lines with `below` in a path, and those that move any file."""
     start = below.encode()
-    found = (line for line in data.split(b"\n") if start in line or b'"moved_to"' in line)
-    return tuple(_parsed(found))
+    touching = (line for line in data.split(b"\n") if start in line or b'"moved_to"' in line)
+    return tuple(_parsed(touching))
 
 
 def wrote(tree: Tree, path: str, hashes: Iterable[str], *, lately: bool = False) -> bool:
@@ -201,8 +201,8 @@ def _lines_with(data: bytes, text: bytes) -> Iterator[bytes]:
         at = data.find(text, end)
 
 
-def _parsed(found: Iterable[bytes]) -> Iterator[Line]:
-    for number, text in enumerate(found, 1):
+def _parsed(texts: Iterable[bytes]) -> Iterator[Line]:
+    for number, text in enumerate(texts, 1):
         document = table(text)
         line = read(document, number) if document is not None else None
         if isinstance(line, Line):

@@ -54,8 +54,8 @@ def render(found: Baseline) -> bytes:
         f"---\ncommit: {found.commit}\ncommand: {quote(found.command)}\nexit: {found.exit}\n"
         f"choice: {found.choice}\ntime: {quote(found.time)}\n---\n"
     )
-    said = f"Before the first task the tests {found.sentence}; output in {LOG}."
-    text = f"\n# Baseline\n\n{said}\n"
+    sentence = f"Before the first task the tests {found.sentence}; output in {LOG}."
+    text = f"\n# Baseline\n\n{sentence}\n"
     return (head + text + listed(found.failures)).encode()
 
 
@@ -67,13 +67,13 @@ def read(tree: Tree) -> Baseline | None:
     """None when there is none, or none that can be understood; it is then taken again."""
     data = tree.read(FILE)
     fields = frontmatter.fields(data)
-    said = {key: frontmatter.text(fields, key) or "" for key in ("commit", "command", "time")}
+    texts = {key: frontmatter.text(fields, key) or "" for key in ("commit", "command", "time")}
     status, choice = (frontmatter.text(fields, key) or "" for key in ("exit", "choice"))
     if isinstance(data, Fault) or choice not in get_args(Choice):
         return None
     if not status.isdecimal() or len(status) > 3:
         return None
-    return Baseline(**said, exit=int(status), choice=cast(Choice, choice), failures=names(data))
+    return Baseline(**texts, exit=int(status), choice=cast(Choice, choice), failures=names(data))
 
 
 def names(data: bytes) -> tuple[str, ...]:
@@ -87,5 +87,5 @@ def known_failures(tree: Tree) -> tuple[str, ...]:
 
 
 def is_repaired(tree: Tree) -> bool:
-    found = read(tree)
-    return found is not None and found.choice == "auto-fix"
+    baseline = read(tree)
+    return baseline is not None and baseline.choice == "auto-fix"

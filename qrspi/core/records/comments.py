@@ -89,8 +89,8 @@ def step_of(path: str) -> str:
 
 
 def render(comment: Comment) -> bytes:
-    said = {key: value for key, value in comment._asdict().items() if value != ""}
-    return _line({"event": "comment", **said})
+    fields = {key: value for key, value in comment._asdict().items() if value != ""}
+    return _line({"event": "comment", **fields})
 
 
 def render_resolved(id: str, who: str, when: str) -> bytes:
@@ -110,28 +110,28 @@ def read(tree: Tree) -> tuple[Comment, ...] | Problem:
             return ()
         text = f"{FILE} cannot be read ({data.reason}): put it right"
         return Problem("unreadable", text, FILE, found=data.kind)
-    found: dict[str, Comment] = {}
+    comments: dict[str, Comment] = {}
     for number, line in enumerate(data.split(b"\n"), 1):
-        if line.strip() and not _take(line, found):
+        if line.strip() and not _take(line, comments):
             text = f"{FILE} line {number} is not a comment: correct it or restore the file"
             return Problem("bad-record", text, FILE, f"line {number}", expected="a comment")
-        if len(found) > MOST:
+        if len(comments) > MOST:
             text = f"{FILE} has more than {MOST} comments: restore the file"
             return Problem("too-large", text, FILE, expected=f"at most {MOST} comments")
-    return tuple(found.values())
+    return tuple(comments.values())
 
 
-def _take(line: bytes, found: dict[str, Comment]) -> bool:
+def _take(line: bytes, comments: dict[str, Comment]) -> bool:
     document = table(line)
     if document is None or not isinstance(document.get("id"), str):
         return False
     if not all(_is_line(document.get(key, "")) for key in ("who", "when")):
         return False
-    if document.get("event") == "resolve" and document["id"] in found:
-        known, when = found[document["id"]], document.get("when") or "then"
-        found[known.id] = known._replace(resolved=when, resolved_by=document.get("who", ""))
+    if document.get("event") == "resolve" and document["id"] in comments:
+        known, when = comments[document["id"]], document.get("when") or "then"
+        comments[known.id] = known._replace(resolved=when, resolved_by=document.get("who", ""))
         return True
-    return _comment(document, found)
+    return _comment(document, comments)
 
 
 def _is_line(value: object) -> bool:
@@ -140,7 +140,7 @@ def _is_line(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(_LINE, value) is not None
 
 
-def _comment(document: dict[str, Any], found: dict[str, Comment]) -> bool:
+def _comment(document: dict[str, Any], comments: dict[str, Comment]) -> bool:
     texts = {key: document.get(key, "") for key in ("file", "lines", "message", "who", "when")}
     start, end = document.get("start"), document.get("end")
     if not all(isinstance(one, str) for one in texts.values()):
@@ -151,7 +151,7 @@ def _comment(document: dict[str, Any], found: dict[str, Comment]) -> bool:
         return False
     if len(texts["lines"]) > QUOTED:
         return False
-    found[document["id"]] = Comment(document["id"], start=start, end=end, **texts)
+    comments[document["id"]] = Comment(document["id"], start=start, end=end, **texts)
     return True
 
 
@@ -211,20 +211,20 @@ def _likenesses(wanted: str, lines: Sequence[str]) -> Iterator[float]:
 def open_about(tree: Tree, step: str) -> tuple[Placed, ...]:
     known = read(tree)
     mine = () if isinstance(known, Problem) else known
-    found = (placed(tree, one) for one in mine if one.open and step_of(one.file) == step)
-    return tuple(sorted(found, key=lambda one: (one.comment.file, one.start, one.comment.id)))
+    places = (placed(tree, one) for one in mine if one.open and step_of(one.file) == step)
+    return tuple(sorted(places, key=lambda one: (one.comment.file, one.start, one.comment.id)))
 
 
-def page(step: str, found: Sequence[Placed]) -> bytes:
+def page(step: str, places: Sequence[Placed]) -> bytes:
     """The page for the author. Each line of a person stands after a mark, so that none becomes a
     heading."""
     parts = [f"# Comments on {step}\n\nEach is about the lines that are quoted with it.\n"]
-    parts += [_section(one) for one in found] or ["\nNone is open.\n"]
+    parts += [_section(one) for one in places] or ["\nNone is open.\n"]
     return "".join(parts).encode(errors="backslashreplace")
 
 
 def _section(one: Placed) -> str:
     by = f", {one.comment.person}" if one.comment.person else ""
     quoted = "".join(f"> {line}\n" for line in one.comment.lines.split("\n"))
-    said = "".join(f"| {line}\n" for line in one.comment.message.strip().split("\n"))
-    return f"\n## {one.comment.id}: {one.cited}{one.remark}{by}\n\n{quoted}\n{said}"
+    message = "".join(f"| {line}\n" for line in one.comment.message.strip().split("\n"))
+    return f"\n## {one.comment.id}: {one.cited}{one.remark}{by}\n\n{quoted}\n{message}"

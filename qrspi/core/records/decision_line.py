@@ -89,10 +89,10 @@ def read_long(data: bytes, parse: Parse[T]) -> Sequence[T] | BadLine | None:
     at = _end_of_written(data, 0)
     while at < len(data):
         end = data.find(b"\n", at)
-        found = parse(data[at:] if end < 0 else data[at:end])
-        if isinstance(found, str):
-            return BadLine(data.count(b"\n", 0, at) + 1, found)
-        odd[at] = found
+        parsed = parse(data[at:] if end < 0 else data[at:end])
+        if isinstance(parsed, str):
+            return BadLine(data.count(b"\n", 0, at) + 1, parsed)
+        odd[at] = parsed
         at = len(data) if end < 0 else _end_of_written(data, end + 1)
     return LongRecord(data, odd, parse)
 
@@ -122,8 +122,8 @@ class LongRecord(Sequence[T]):
         wanted = [text.encode() for text in texts] or [b"\n"]
         start = len(self._data)
         while (start := self._line_before(start, wanted)) >= 0:
-            if found := self._at(start):
-                yield found
+            if record := self._at(start):
+                yield record
 
     def _line_before(self, end: int, wanted: list[bytes]) -> int:
         from bisect import bisect_left  # a short record does not need it
@@ -135,9 +135,9 @@ class LongRecord(Sequence[T]):
 
     def _at(self, start: int) -> T | None:
         if start not in self._parsed:
-            found = self._parse(self._data[start : self._data.index(b"\n", start)])
-            assert not isinstance(found, str), f"taken for a record, and is {found}"
-            self._parsed[start] = found
+            parsed = self._parse(self._data[start : self._data.index(b"\n", start)])
+            assert not isinstance(parsed, str), f"taken for a record, and is {parsed}"
+            self._parsed[start] = parsed
         return self._parsed[start]
 
     def __reversed__(self) -> Iterator[T]:

@@ -69,9 +69,9 @@ def of_round(records: Iterable[Record], key: str, number: int) -> RoundDecisions
 
 
 def of_task(records: Iterable[Record], key: str, ending: str) -> Record | None:
-    found = _of_this_phase(records, key, "task")
-    about = [record for record in found if record.event == "task" and record.step == key]
-    return about[-1] if about and about[-1].option == ending else None
+    decided_on = _of_this_phase(records, key, "task")
+    own = [record for record in decided_on if record.event == "task" and record.step == key]
+    return own[-1] if own and own[-1].option == ending else None
 
 
 def ended(outcome: Outcome, decided: Record | None) -> str:
@@ -83,13 +83,13 @@ def ended(outcome: Outcome, decided: Record | None) -> str:
 def _of_this_phase(records: Iterable[Record], key: str, *events: str) -> list[Record]:
     """At least those of these events. After a phase is put away, rounds and tasks are numbered from
     01 again."""
-    found: list[Record] = []
+    newest: list[Record] = []
     texts = (*(told_of(event, key) for event in events), told_of("phase"))
     for record in newest_first(records, *texts):
-        found.append(record)
+        newest.append(record)
         if record.event == "phase" and (record.mark(key) or "task-" in key or "gate" in key):
             break
-    return found[::-1]
+    return newest[::-1]
 
 
 def claim(tree: Tree, records: Iterable[Record], step: str) -> Claim | None:
@@ -102,13 +102,13 @@ def claim(tree: Tree, records: Iterable[Record], step: str) -> Claim | None:
     return Claim(step, known, step_text.only_body_is_known(tree, subject, known.body_hash))
 
 
-def problem(run: str, found: Claim) -> Problem:
-    artifact, command = STEP[found.step].artifact, f"qrspi unapprove {run} {found.step}"
+def problem(run: str, claimed: Claim) -> Problem:
+    artifact, command = STEP[claimed.step].artifact, f"qrspi unapprove {run} {claimed.step}"
     why = "nobody approved it"
-    if found.known:
-        what = "its body alone, as far as the record says" if found.only_body else "another text"
-        why = f"{found.known.person or 'somebody'} approved {what}"
-        why += f" on {found.known.when[:10]}" if found.known.when else ""
+    if claimed.known:
+        what = "its body alone, as far as the record says" if claimed.only_body else "another text"
+        why = f"{claimed.known.person or 'somebody'} approved {what}"
+        why += f" on {claimed.known.when[:10]}" if claimed.known.when else ""
     text = f"{artifact} says approved, but {why}: it counts as a draft; `{command}` makes it one"
     return Problem("claims-approval", text, artifact, "status", "approved", "draft", command)
 

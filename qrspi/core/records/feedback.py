@@ -29,8 +29,8 @@ def opening(step: str, number: int, words: bytes, answers: Answers | None = None
     """All but the artifact. Below the frontmatter, words are text whatever they look like."""
     lines = ["asks_again:\n"] if answers else []
     lines += [f"  {name}: {known}\n" for name, known in (answers or {}).items()]
-    about = f"step: {step}\nround: {number}\nrejected_artifact: {STEP[step].artifact}\n"
-    head = f"---\n{about}{''.join(lines)}---\n"
+    fields = f"step: {step}\nround: {number}\nrejected_artifact: {STEP[step].artifact}\n"
+    head = f"---\n{fields}{''.join(lines)}---\n"
     line_end = b"" if words.endswith(b"\n") else b"\n"
     return head.encode() + _WORDS + b"\n" + words + line_end + _PREVIOUS + b"\n"
 
@@ -85,15 +85,15 @@ def previous(data: bytes | Fault) -> bytes | Fault:
 
 
 def words(data: bytes) -> bytes:
-    said = data.partition(_PREVIOUS)[0]
-    return said[said.find(_WORDS) + 1 :] if _WORDS in said else said
+    text = data.partition(_PREVIOUS)[0]
+    return text[text.find(_WORDS) + 1 :] if _WORDS in text else text
 
 
-def paragraphs(data: bytes, about: Callable[[bytes], bool]) -> bytes:
+def paragraphs(data: bytes, fits: Callable[[bytes], bool]) -> bytes:
     """Those of a person's words that are about something; nothing when none is."""
-    said = words(data).removeprefix(_WORDS.lstrip(b"\n"))
-    told = [part for part in patterns.split(rb"\n[ \t\r]*\n", said.strip()) if about(part)]
-    return _WORDS + b"\n" + b"\n\n".join(told) + b"\n" if told else b""
+    text = words(data).removeprefix(_WORDS.lstrip(b"\n"))
+    fitting = [part for part in patterns.split(rb"\n[ \t\r]*\n", text.strip()) if fits(part)]
+    return _WORDS + b"\n" + b"\n\n".join(fitting) + b"\n" if fitting else b""
 
 
 def _without_line_ends(text: bytes) -> bytes:

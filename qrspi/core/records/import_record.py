@@ -76,13 +76,13 @@ def _numbers(node: Node) -> tuple[int, ...]:
 def _open(fields: Mapping[str, Node]) -> dict[str, Choice]:
     node = fields.get("open")
     listed = node if isinstance(node, dict) else {}
-    said = {key: value.text for key, value in listed.items() if isinstance(value, Scalar)}
-    return {key: choice for key, text in said.items() for choice in CHOICES if choice == text}
+    choices = {key: value.text for key, value in listed.items() if isinstance(value, Scalar)}
+    return {key: choice for key, text in choices.items() for choice in CHOICES if choice == text}
 
 
 def head(record: ImportRecord) -> str:
-    said = (record.imported, record.by, record.source, record.config_before, record.config_after)
-    lines = [f"{key}: {writer.quote(value)}" for key, value in zip(_TEXTS, said, strict=True)]
+    texts = (record.imported, record.by, record.source, record.config_before, record.config_after)
+    lines = [f"{key}: {writer.quote(value)}" for key, value in zip(_TEXTS, texts, strict=True)]
     rounds = {folder: ", ".join(map(str, one)) for folder, one in record.rounds.items()}
     lines += _block("rounds", {folder: f"[{numbers}]" for folder, numbers in rounds.items()})
     lines += _block("open", record.open)

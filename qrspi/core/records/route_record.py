@@ -35,8 +35,8 @@ def _ways(pipeline: str, route: tuple[str, ...], run: str) -> tuple[str, str]:
     name = next((name for name, known in ROUTES.items() if known == route), "")
     if not name:
         return "", ""
-    told = command("qrspi", "route", "set", run, name)
-    return ("", told) if (name == "quick") == (pipeline == "quick") else (f": `{told}`", "")
+    way = command("qrspi", "route", "set", run, name)
+    return ("", way) if (name == "quick") == (pipeline == "quick") else (f": `{way}`", "")
 
 
 def _changes(
@@ -57,11 +57,11 @@ def lowered(record: Record, config: Config, run: str) -> Problem | None:
     gone = safeguards.missing(record.safeguards, config)
     if not gone:
         return None
-    said = " and ".join(" is no longer ".join(one.split(": ", 1)) for one in gone)
+    lost = " and ".join(" is no longer ".join(one.split(": ", 1)) for one in gone)
     put = safeguards.settings(gone, config)
     confirm = command("qrspi", "config", "set", run, *put) if put else ""
     ways = f"put it back{f', or run `{confirm}` to put it on record' if confirm else ''}"
-    text = f"config.md: {said}, and no command did that since {_when(record)}: {ways}"
+    text = f"config.md: {lost}, and no command did that since {_when(record)}: {ways}"
     hint = confirm or command("qrspi", "config", "show", run)
     field, now = gone[0].partition(": ")[0], safeguards.text(safeguards.asked(config))
     return Problem("settings-changed", text, "config.md", field, now, record.safeguards, hint)

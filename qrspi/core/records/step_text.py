@@ -21,8 +21,8 @@ def _fitting(names: list[str], shape: str) -> list[str]:
     first, star, last = shape.partition("*")
     if not star:
         return [shape] if shape in names else []
-    found = [one for one in names if one.startswith(first) and one[len(first) :].endswith(last)]
-    return [name for name in found if not is_dropping(name)]
+    fitting = [one for one in names if one.startswith(first) and one[len(first) :].endswith(last)]
+    return [name for name in fitting if not is_dropping(name)]
 
 
 def is_companion(step: str, path: str) -> bool:
@@ -85,14 +85,14 @@ def may_be_unchanged(tree: Tree, subject: Subject, known: str) -> bool:
 def _files(tree: Tree, subject: Subject) -> dict[str, bytes]:
     """The artifact, then its companions as far as they can be read; nothing without an artifact."""
     names = (subject.artifact,) if subject.is_task else paths(tree, subject.step)
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     for path in names:
         data = tree.read(path)
         if not isinstance(data, Fault):
-            found[path] = _authored(tree, path, data)
+            files[path] = _authored(tree, path, data)
         elif path == names[0]:
             return {}
-    return found
+    return files
 
 
 def texts(tree: Tree, step: str) -> dict[str, bytes]:

@@ -154,7 +154,7 @@ def start(tree: Tree, key: str) -> Start | Problem | None:
     page = _page(tree, start_file(key))
     if page is None or isinstance(page, Problem):
         return page
-    found = Start(
+    record = Start(
         branch=page.branch("branch"),
         base=page.text("base"),
         base_commit=page.commit("base_commit"),
@@ -164,7 +164,7 @@ def start(tree: Tree, key: str) -> Start | Problem | None:
         built_on=page.optional("built_on"),
         stays_without=page.optional("stays_without"),
     )
-    return page.fault or found
+    return page.fault or record
 
 
 def commits_of(text: str) -> dict[str, str]:
@@ -251,28 +251,28 @@ class _Page:
         return frontmatter.text(self.fields, key) or ""
 
     def text(self, key: str) -> str:
-        found = self.optional(key)
-        if not found:
+        value = self.optional(key)
+        if not value:
             self._blame(key, "missing", "a text")
-        return found
+        return value
 
     def branch(self, key: str, *, required: bool = True) -> str:
-        found = self.text(key) if required else self.optional(key)
-        if why := branch_names.unsafe(found):
+        value = self.text(key) if required else self.optional(key)
+        if why := branch_names.unsafe(value):
             self._blame(key, f"a name with {why}", "the name of a branch")
-        return found
+        return value
 
     def commit(self, key: str) -> str:
-        found = self.optional(key)
-        if not re.fullmatch(_COMMIT, found):
-            self._blame(key, found or "missing", "a whole commit id")
-        return found
+        value = self.optional(key)
+        if not re.fullmatch(_COMMIT, value):
+            self._blame(key, value or "missing", "a whole commit id")
+        return value
 
     def one_of(self, key: str, known: tuple[T, ...]) -> T:
-        found = self.optional(key)
-        if found not in known:
-            self._blame(key, found or "missing", ", ".join(known))
-        return cast(T, found)
+        value = self.optional(key)
+        if value not in known:
+            self._blame(key, value or "missing", ", ".join(known))
+        return cast(T, value)
 
     def _blame(self, key: str, found: str, expected: str) -> None:
         text = f"{self.file}: {key} is {found}; expected {expected}"

@@ -154,8 +154,8 @@ def _reviewed(tree: Tree) -> list[str]:
 
 def _verified_files(tree: Tree, most: int) -> Iterator[str]:
     for folder in _reviewed(tree):
-        found = [entry.name for entry in entries(tree, folder) if entry.name.endswith(_VERIFIED)]
-        yield from (f"{folder}/{name}" for name in found[-most:])
+        names = [entry.name for entry in entries(tree, folder) if entry.name.endswith(_VERIFIED)]
+        yield from (f"{folder}/{name}" for name in names[-most:])
 
 
 def _answers(tree: Tree, verified: str) -> tuple[Problem, ...]:
@@ -213,8 +213,8 @@ class Loss(NamedTuple):
 def loss(before: bytes, now: bytes) -> Loss | None:
     if now.startswith(before):
         return None
-    had, found = whole_lines(before), iter(whole_lines(now))
-    if all(line in found for line in had):
+    had, present = whole_lines(before), iter(whole_lines(now))
+    if all(line in present for line in had):
         return None
     there = frozenset(whole_lines(now))
     gone = sum(line not in there for line in had)

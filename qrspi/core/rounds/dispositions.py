@@ -49,8 +49,8 @@ def problems(data: bytes, file: str, number: int) -> tuple[Problem, ...]:
         return tuple(_too_long(lines, "", file))
     before = lines[: section.start - 1]
     under = "\n".join(lines[section.start : section.end])
-    found = _observations(under, section.start + 1, file, number)
-    return (*_too_long(before, f" before '## {SECTION}'", file), *found)
+    observations = _observations(under, section.start + 1, file, number)
+    return (*_too_long(before, f" before '## {SECTION}'", file), *observations)
 
 
 def said_of(data: bytes, name: str) -> str:

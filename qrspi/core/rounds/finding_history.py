@@ -119,9 +119,9 @@ def fates(tree: Tree, loop: Loop, config: Config, base: int) -> tuple[str, ...]:
 
 def _fate(tree: Tree, loop: Loop, number: int, record: Record) -> str:
     message = in_short(record.message)
-    done = "" if record.settled else _done(tree, loop, number, record.name)
+    fixed = "" if record.settled else _done(tree, loop, number, record.name)
     cited = f"it cites {in_short(record.cited)}, as round {number} read it"
-    return f"{record.name} ({cited}): {record.fate}{done}: {message}"
+    return f"{record.name} ({cited}): {record.fate}{fixed}: {message}"
 
 
 def in_short(text: str) -> str:
@@ -142,15 +142,15 @@ def _done(tree: Tree, loop: Loop, number: int, name: str) -> str:
 def escape_report(tree: Tree, loop: Loop, config: Config, base: int, reason: str) -> bytes:
     trace = _trace(tree, loop, config, base)
     still_open = unresolved(loop, trace)
-    found = _outlook(trace)
+    course = _outlook(trace)
     step = loop.subject.key
     head = (
         f"---\nstep: {step}\nround: {loop.round}\nreason: {writer.sentence(reason)}\n"
-        f"outlook: {found.word}\nunresolved: {len(still_open)}\n---\n"
+        f"outlook: {course.word}\nunresolved: {len(still_open)}\n---\n"
     )
     title = (
         f"\n# The review loop of {step} stops after round {loop.round:02d}\n\n{reason}.\n\n"
-        f"Outlook: {found.word} ({found.because})\n"
+        f"Outlook: {course.word} ({course.because})\n"
     )
     return (head + title + "".join(map(_section, still_open))).encode(errors="backslashreplace")
 
@@ -214,8 +214,8 @@ def shown(tree: Tree, loop: Loop, config: Config) -> tuple[Shown, ...]:
 
 def _shown(loop: Loop, item: Triaged, course: Lineage) -> Shown:
     sidecar = loop.files.sidecars.get(item.finding.stem) if loop.files else None
-    said = _said(item, loop.pause, loop.decided)
-    because = f"{said}; {item.because}" if said else item.because
+    decided = _said(item, loop.pause, loop.decided)
+    because = f"{decided}; {item.because}" if decided else item.because
     return Shown(
         round=loop.round,
         file=f"{loop.paths.directory}/{item.finding.file}",
@@ -225,7 +225,7 @@ def _shown(loop: Loop, item: Triaged, course: Lineage) -> Shown:
         lineage=course.state,
         course=course.because,
         earlier=course.earlier,
-        said=said,
+        said=decided,
     )
 
 

@@ -202,14 +202,14 @@ class _Register:
             for at, record in enumerate(round.records)
             for match in self._matches(at, record, words[at])
         )
-        found: dict[int, _Defect] = {}
+        matched: dict[int, _Defect] = {}
         named: set[tuple[int, str]] = set()
         for match in matches:
             key = (match.order, round.records[match.at].tag)
-            if match.at not in found and key not in named:
-                found[match.at] = self.defects[match.order]
+            if match.at not in matched and key not in named:
+                matched[match.at] = self.defects[match.order]
                 named.add(key)
-        return found
+        return matched
 
     def _matches(self, at: int, record: Record, words: frozenset[str]) -> Iterator[_Match]:
         near = self._in_section.get(record.section, {})

@@ -68,10 +68,10 @@ class Loop(NamedTuple):
     @property
     def unrecorded(self) -> tuple[str, ...]:
         """The findings that the pause file decides but no record does."""
-        made = self.pause.decisions.items() if self.pause else ()
+        choices = self.pause.decisions.items() if self.pause else ()
         return tuple(
             name
-            for name, choice in made
+            for name, choice in choices
             if choice != "pending" and not self.decided.proves(name, choice)
         )
 
@@ -96,8 +96,8 @@ class Loop(NamedTuple):
         """The reviewers with a finding or a sentinel that could be read."""
         if self.files is None:
             return ()
-        found, clean = self.files.findings, self.files.cleans
-        return tuple(sorted({finding.tag for finding in found} | {one.tag for one in clean}))
+        findings, clean = self.files.findings, self.files.cleans
+        return tuple(sorted({finding.tag for finding in findings} | {one.tag for one in clean}))
 
     @property
     def is_renewable(self) -> bool:

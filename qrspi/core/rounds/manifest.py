@@ -210,14 +210,14 @@ def opening(
     tree: Tree, path: str, data: bytes, manifest: Manifest, records: Iterable[Record]
 ) -> Opening:
     """This does not ask who must review; `unproven` does, for a round that nothing proves."""
-    about = newest_first(records, told_of(ADOPT))
-    adopted = [one.file_hash for one in about if one.event == ADOPT and one.file == path]
+    adoptions = newest_first(records, told_of(ADOPT))
+    adopted = [one.file_hash for one in adoptions if one.event == ADOPT and one.file == path]
     as_it_is = _sha256(data)
     if not adopted and audit_trail.wrote(tree, path, (as_it_is,), lately=True):
         return "opened"  # as nearly every round: what is constant in it need not be rendered
     # Trails and commits of older engines have the hash of the file as it is.
     hashes = (digest(manifest), as_it_is)
-    if any(found in hashes for found in adopted):
+    if any(known in hashes for known in adopted):
         return "adopted"
     if audit_trail.wrote(tree, path, hashes):
         return "opened"

@@ -109,8 +109,8 @@ def of_round(pause: Pause, triaged: Iterable[Triaged]) -> Pause:
     """A finding that came after the file was written waits like the others; one that is gone waits
     no longer."""
     names = (item.finding.name for item in waiting(triaged))
-    made = {name: choice for name, choice in pause.decisions.items() if choice != "pending"}
-    return Pause({**dict.fromkeys(names, pause.all_of_them), **made})
+    decided = {name: choice for name, choice in pause.decisions.items() if choice != "pending"}
+    return Pause({**dict.fromkeys(names, pause.all_of_them), **decided})
 
 
 def decide(

@@ -63,15 +63,15 @@ def review_status(loop: Loop) -> tuple[str, bool]:
         return f"Reviews passed clean in round {number}; {changed}", False
     if loop.kept == 0:
         return _without_findings(loop), False
-    found = f"Reviews found issues in round {number}"
+    sentence = f"Reviews found issues in round {number}"
     if loop.settled:
-        return f"{found} which were skipped by a person", False
+        return f"{sentence} which were skipped by a person", False
     if not loop.to_apply:
         by = "a dispositions file" if not loop.unrecorded else "a pause file"
-        return f"{found}, closed by {by}; {UNRECORDED}", False
+        return f"{sentence}, closed by {by}; {UNRECORDED}", False
     if loop.fresh:
-        return f"{found}; the text was not changed", False
-    return f"{found} which were fixed but not re-verified", False
+        return f"{sentence}; the text was not changed", False
+    return f"{sentence} which were fixed but not re-verified", False
 
 
 def _without_findings(loop: Loop) -> str:

@@ -182,8 +182,8 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
         why += found.inquiry.not_dispatched
     inputs = [*upstream(facts.step, facts.route, facts.names), *_as_it_is(facts)]
     if "feedback" in facts.names:
-        said = (_why_reset(facts), newest_feedback(facts.tree, facts.step))
-        inputs += filter(None, (*dict.fromkeys(said), *_comments(facts)))
+        sources = (_why_reset(facts), newest_feedback(facts.tree, facts.step))
+        inputs += filter(None, (*dict.fromkeys(sources), *_comments(facts)))
     return Next(
         action="author",
         who="human" if facts.step == "goals" else "agent",
@@ -202,8 +202,8 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
 
 def _reset(facts: Facts) -> Record | None:
     """The rewind to an earlier step, if it is the newest decision about this one."""
-    about = approvals.newest_first(facts.records, approvals.naming(facts.step))
-    entry = next((record for record in about if record.mark(facts.step)), None)
+    records = approvals.newest_first(facts.records, approvals.naming(facts.step))
+    entry = next((record for record in records if record.mark(facts.step)), None)
     return entry if entry and entry.event == "rewind" and entry.step != facts.step else None
 
 

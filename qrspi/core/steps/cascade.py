@@ -60,8 +60,8 @@ def render(entry: CascadeEntry) -> dict[str, Any]:
 
 
 def sentinel(entry: CascadeEntry, tag: str) -> bytes:
-    about = f"artifact: {entry.artifact}\nround: {entry.trigger_round}\nreviewer: {tag}\n"
-    return f"---\n{about}kept: 0\n---\n".encode()
+    fields = f"artifact: {entry.artifact}\nround: {entry.trigger_round}\nreviewer: {tag}\n"
+    return f"---\n{fields}kept: 0\n---\n".encode()
 
 
 def read(content: bytes | Fault) -> tuple[CascadeEntry, ...] | Problem:
@@ -91,15 +91,15 @@ def _line(line: bytes) -> CascadeEntry | None:
 _TEXTS = ("artifact", "rationale", "manifest", "timestamp")
 
 
-def tells_of(found: CascadeEntry, wanted: CascadeEntry) -> bool:
+def tells_of(logged: CascadeEntry, wanted: CascadeEntry) -> bool:
     """Whether an entry is about the same approval, whatever its time. Other engines record no
     manifest; this engine writes no entry that names other reviewers."""
     return (
-        found.artifact == wanted.artifact
-        and found.trigger_round == wanted.trigger_round
-        and found.rationale == wanted.rationale
-        and set(found.reviewer_tags) == set(wanted.reviewer_tags)
-        and found.manifest in ("", wanted.manifest)
+        logged.artifact == wanted.artifact
+        and logged.trigger_round == wanted.trigger_round
+        and logged.rationale == wanted.rationale
+        and set(logged.reviewer_tags) == set(wanted.reviewer_tags)
+        and logged.manifest in ("", wanted.manifest)
     )
 
 
@@ -118,36 +118,36 @@ def unrecorded(facts: Facts) -> Unrecorded | Problem | None:
     if isinstance(entries, Problem):
         return entries
     newest = {item.artifact: item for item in entries}
-    found = (_of(facts, item) for step, item in newest.items() if step in CASCADING)
-    return next(filter(None, found), None)
+    open_ones = (_of(facts, item) for step, item in newest.items() if step in CASCADING)
+    return next(filter(None, open_ones), None)
 
 
-def _of(facts: Facts, found: CascadeEntry) -> Unrecorded | None:
-    facts = facts._replace(step=found.artifact)
+def _of(facts: Facts, logged: CascadeEntry) -> Unrecorded | None:
+    facts = facts._replace(step=logged.artifact)
     if facts.statuses.get(facts.step) != "approved":
         return None  # what is left to do is derived like any other action
-    if found.records is not None and found.records != _records(facts):
+    if logged.records is not None and logged.records != _records(facts):
         return None  # the approval was finished, which is the usual case: nothing more is read
     loop = loops.evaluate(
         facts.tree, subject_of(facts.step), facts.config, facts.base, facts.records
     )
     fires = after_round.cascades(facts, loop)
-    return Unrecorded(facts, loop) if fires and is_open(facts, found, entry(facts, loop)) else None
+    return Unrecorded(facts, loop) if fires and is_open(facts, logged, entry(facts, loop)) else None
 
 
-def is_open(facts: Facts, found: CascadeEntry, wanted: CascadeEntry) -> bool:
+def is_open(facts: Facts, logged: CascadeEntry, wanted: CascadeEntry) -> bool:
     """Whether a killed command wrote this entry, and nothing was decided about the step since."""
-    if not tells_of(found, wanted):
+    if not tells_of(logged, wanted):
         return False
-    if found.records is None:
+    if logged.records is None:
         newest = approvals.newest(facts.records, facts.step)
-        return newest is None or newest.event != "approve" or newest.round < found.trigger_round
-    return found.records == wanted.records
+        return newest is None or newest.event != "approve" or newest.round < logged.trigger_round
+    return logged.records == wanted.records
 
 
 def _records(facts: Facts) -> int:
-    found = approvals.newest_first(facts.records, approvals.naming(facts.step))
-    return sum(record.mark(facts.step) is not None for record in found)
+    records = approvals.newest_first(facts.records, approvals.naming(facts.step))
+    return sum(record.mark(facts.step) is not None for record in records)
 
 
 def by_cascade(facts: Facts) -> tuple[str, ...]:

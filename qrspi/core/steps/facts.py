@@ -124,8 +124,8 @@ def _decided(tree: Tree, names: frozenset[str]) -> Sequence[Record] | Problem:
             return _for_run(problem, tree)
     if approvals.FILE not in names:
         return ()
-    found = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
-    return _for_run(found, tree) if isinstance(found, Problem) else found
+    records = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
+    return _for_run(records, tree) if isinstance(records, Problem) else records
 
 
 def _for_run(problem: Problem, tree: Tree) -> Problem:
@@ -150,8 +150,8 @@ def task_statuses(tree: Tree) -> dict[str, Status]:
 
 
 def _phase(tree: Tree) -> int:
-    done = [phase_number(entry.name) for entry in entries(tree, "phases") if entry.kind == "dir"]
-    return len([number for number in done if number]) + 1
+    numbers = [phase_number(entry.name) for entry in entries(tree, "phases") if entry.kind == "dir"]
+    return len([number for number in numbers if number]) + 1
 
 
 def current_step(facts: Facts) -> str | None:

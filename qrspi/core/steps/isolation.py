@@ -33,8 +33,8 @@ def breaches(tree: Tree, subject: Subject) -> tuple[Problem, ...]:
 def _in_questions(tree: Tree) -> Iterator[Problem]:
     wanted = _wanted(tree)
     for question in questions.parse(content(tree, questions.ARTIFACT))[0]:
-        if told := _shared(question.text, wanted):
-            yield _told(questions.ARTIFACT, f"question {question.number} repeats", *told)
+        if shared := _shared(question.text, wanted):
+            yield _told(questions.ARTIFACT, f"question {question.number} repeats", *shared)
 
 
 def _in_answers(tree: Tree) -> Iterator[Problem]:
@@ -42,8 +42,8 @@ def _in_answers(tree: Tree) -> Iterator[Problem]:
     asked = _runs(_words(_text(tree, questions.ARTIFACT)))
     wanted = {run: file for run, file in _wanted(tree).items() if run not in asked}
     for path in step_text.companions(tree, "research") if wanted else ():
-        if told := _shared(_text(tree, path), wanted):
-            yield _told(path, "repeats", *told)
+        if shared := _shared(_text(tree, path), wanted):
+            yield _told(path, "repeats", *shared)
 
 
 def _told(file: str, what: str, words: str, source: str) -> Problem:
@@ -130,10 +130,10 @@ def _in_summary(tree: Tree) -> Iterator[Problem]:
 def _quotations(text: str) -> Iterator[tuple[int, str]]:
     for number, line in shown(map(Line, count(1), text.splitlines())):
         block = _BLOCK.match(line)
-        found: Iterable[str] = (
+        phrases: Iterable[str] = (
             (block[1],) if block else (match[1] or match[2] for match in _MARKS.finditer(line))
         )
-        yield from ((number, words) for words in found if len(_words(words)) >= _QUOTED)
+        yield from ((number, words) for words in phrases if len(_words(words)) >= _QUOTED)
 
 
 def _text(tree: Tree, path: str) -> str:

@@ -130,7 +130,7 @@ def as_sent(facts: Facts, following: Next) -> Next:
     works = following.kind == "implement"
     if not can_be_sent(following, facts.names) or not sending.is_reached(facts.config, works=works):
         return following
-    command, said = sending.command(facts), following.summary
-    if command not in said:
-        said = f"{said} {sending.named(facts, following.asks)}"
-    return following._replace(command=command, summary=said)
+    command, summary = sending.command(facts), following.summary
+    if command not in summary:
+        summary = f"{summary} {sending.named(facts, following.asks)}"
+    return following._replace(command=command, summary=summary)

@@ -65,8 +65,8 @@ def under_way(facts: Facts) -> Next | None:
 
 def _finish(facts: Facts, kind: NextKind, what: str) -> Next:
     because = ("a person chose so, and it is not finished",)
-    answer = next_actions.by_engine(facts, "replan", kind, what, because, missing=(MARKER,))
-    return answer._replace(step="replan")
+    following = next_actions.by_engine(facts, "replan", kind, what, because, missing=(MARKER,))
+    return following._replace(step="replan")
 
 
 def _edit(facts: Facts) -> Next | None:

@@ -30,11 +30,11 @@ def ways(facts: Facts, asks: tuple[Ask, ...], *, first: bool = False) -> str:
     engine can send them, that is said at the `first` fan-out of a run."""
     agents, whom = ("the agent", "it") if len(asks) == 1 else ("them all", "the first")
     name = asks[0].label
-    told = f"`qrspi prompt {facts.run} {name}` prints what to tell {whom}"
+    way = f"`qrspi prompt {facts.run} {name}` prints what to tell {whom}"
     reached = is_reached(facts.config, works=asks[0].kind == "implement")
     if not (reached or first):
-        return told
-    return f"`{command(facts)}` sends {agents}{'' if reached else _UNSET}; {told}"
+        return way
+    return f"`{command(facts)}` sends {agents}{'' if reached else _UNSET}; {way}"
 
 
 _UNSET = " once your settings say how"

@@ -28,10 +28,10 @@ def _sections(file: str, text: bytes) -> tuple[Part, ...]:
     text = text.replace(b"\0", b"\n")  # what separates the frontmatter belongs to no heading
     lines, spans = text.split(b"\n"), headings.read(text).spans
     first = spans[0].start - 1 if spans else len(lines)
-    found = {BEGINNING: _joined(lines[:first])}
+    sections = {BEGINNING: _joined(lines[:first])}
     for span in spans:
-        found[_unused(span.title, found)] = _joined(lines[span.start - 1 : span.end])
-    return tuple(Part(file, title, _hash(data)) for title, data in found.items())
+        sections[_unused(span.title, sections)] = _joined(lines[span.start - 1 : span.end])
+    return tuple(Part(file, title, _hash(data)) for title, data in sections.items())
 
 
 def _unused(title: str, taken: Iterable[str]) -> str:

@@ -17,11 +17,11 @@ Changes = Mapping[bytes, Counter[bytes]]  # by the first line of each section
 
 def read(diff: bytes) -> Changes:
     """A file that turns into a link has two sections under one name."""
-    found: dict[bytes, Counter[bytes]] = {}
+    sections: dict[bytes, Counter[bytes]] = {}
     for part in filter(None, _SECTION.split(diff)):
         heading, *lines = part.split(b"\n")
-        found.setdefault(heading, Counter()).update(_lines(lines))
-    return found
+        sections.setdefault(heading, Counter()).update(_lines(lines))
+    return sections
 
 
 def _lines(section: list[bytes]) -> Iterable[bytes]:
@@ -55,8 +55,8 @@ def _is_seen(
         return lines <= known[name]
     if not all(line.startswith((b"+", b"-")) for line in lines):
         return False
-    found = next((other for other, there in moved.items() if lines <= there), None)
-    return found is not None and moved.pop(found) is not None
+    source = next((other for other, there in moved.items() if lines <= there), None)
+    return source is not None and moved.pop(source) is not None
 
 
 def _file(heading: bytes) -> str:

@@ -46,8 +46,8 @@ def _words(text: str) -> list[str]:
     plain = unicodedata.normalize("NFKD", apart.casefold()).encode("ascii", "ignore").decode()
     # e-mail is one word.
     whole = re.sub(r"['`]|(?<=\b[a-z])-(?=[a-z]{2})", "", plain)
-    found = re.findall(r"[a-z0-9]+", whole)
-    return list(dict.fromkeys(word for word in found if len(word) < LONGEST // FEWEST))
+    parts = re.findall(r"[a-z0-9]+", whole)
+    return list(dict.fromkeys(word for word in parts if len(word) < LONGEST // FEWEST))
 
 
 def _joined(words: list[str]) -> str:

@@ -74,11 +74,11 @@ def unwrap(data: bytes) -> bytes | Problem:
     if not rest.endswith(b"\n" + end):
         return _malformed("no matching end marker on the last line", end.decode())
     content = rest[: -len(end) - 1]
-    found = _decoded(content) if start[3] else _literal(content)
+    plain = _decoded(content) if start[3] else _literal(content)
     id = start[2].decode()
     name = id[: -_HASH_LENGTH - 1]
-    if isinstance(found, Problem) or (name and id == marker_id(name, content)):
-        return found
+    if isinstance(plain, Problem) or (name and id == marker_id(name, content)):
+        return plain
     return _malformed("an id that is not of this text", "a name, a hyphen and the text's hash")
 
 

@@ -31,28 +31,28 @@ def limit(kind: Kind) -> int:
     return {"config": CONFIG_LIMIT, "manifest": manifests.LIMIT}.get(kind, BODY_LIMIT)
 
 
-def inspect(found: FileKind, file: str, content: bytes | Fault, strict: bool = False) -> Inspected:
+def inspect(kind: FileKind, file: str, content: bytes | Fault, strict: bool = False) -> Inspected:
     """`file` is the path as people are told of it."""
     if isinstance(content, Fault):
         return Inspected((unopened(file, content),))
-    match found.kind:
+    match kind.kind:
         case "config":
             return _config(content, file)
         case "artifact" | "companion":
-            return _artifact(content, file, found.kind)
+            return _artifact(content, file, kind.kind)
         case "task":
             return _task(content, file)
         case "parallelization":
             return _parallelization(content, file)
         case "finding" | "clean" | "sidecar":
-            return _submission(found, file, content, strict)
+            return _submission(kind, file, content, strict)
         case "manifest":
             read = manifests.read(content, file)
             return _one(read if isinstance(read, Problem) else None)
         case "scope-set":
             return _one(_scope_set(content, file))
         case "dispositions":
-            return Inspected(dispositions.problems(content, file, found.number))
+            return Inspected(dispositions.problems(content, file, kind.number))
         case "anchor":
             return _one(_anchor(content, file))
         case "pause":
@@ -63,7 +63,7 @@ def inspect(found: FileKind, file: str, content: bytes | Fault, strict: bool = F
         case "log" | "other":
             return Inspected()
         case _:
-            assert_never(found.kind)
+            assert_never(kind.kind)
 
 
 def unopened(file: str, fault: Fault) -> Problem:
@@ -113,8 +113,8 @@ def _task(content: bytes, file: str) -> Inspected:
     key = file.rpartition("/")[2].removesuffix(".md")
     read = taskfiles.read(content, key)
     if isinstance(read, Problem):
-        said = taskfiles.task_path(key)
-        return _one(read._replace(file=file, message=read.message.replace(said, file, 1)))
+        path = taskfiles.task_path(key)
+        return _one(read._replace(file=file, message=read.message.replace(path, file, 1)))
     # A repair is not planned: what it needs of a task's fields is in its text.
     unsaid = None if _own_field(content, "fix_round") else taskfiles.unsaid(content, file)
     odd = (frontmatter.status(content, file)[1], unsaid)
@@ -134,11 +134,11 @@ def _in_file(message: str, file: str) -> str:
     return f"{file}{rest}" if rest != message else f"{file}: {message}"
 
 
-def _submission(found: FileKind, file: str, content: bytes, strict: bool) -> Inspected:
-    assert found.name is not None
-    place = Place(found.subject or _own_subject(content), found.number or _own_round(content))
-    examined = round_files.examine(found.name, file, content, place, strict=strict)
-    if found.subject:
+def _submission(kind: FileKind, file: str, content: bytes, strict: bool) -> Inspected:
+    assert kind.name is not None
+    place = Place(kind.subject or _own_subject(content), kind.number or _own_round(content))
+    examined = round_files.examine(kind.name, file, content, place, strict=strict)
+    if kind.subject:
         return Inspected(examined.violations, examined.warnings)
     known = (item for item in examined.warnings if item.field not in ("artifact", "round"))
     return Inspected(examined.violations, (*_astray(file), *known))
@@ -163,8 +163,8 @@ def _own_subject(content: bytes) -> Subject:
 
 
 def _own_round(content: bytes) -> int:
-    said = _own_field(content, "round")
-    return int(said) if said.isascii() and said.isdigit() and 0 < len(said) < 5 else 1
+    text = _own_field(content, "round")
+    return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 5 else 1
 
 
 def _scope_set(content: bytes, file: str) -> Problem | None:

@@ -93,18 +93,18 @@ def _in_reviews(parts: list[str], name: str) -> FileKind | None:
     return _in_round(name, None, 0)
 
 
-def _in_round(name: str, about: Subject | None, number: int) -> FileKind | None:
+def _in_round(name: str, reviewed: Subject | None, number: int) -> FileKind | None:
     match parse_round_file(name):
         case FindingName() as known:
-            return FileKind("finding", about, number, known)
+            return FileKind("finding", reviewed, number, known)
         case CleanName() as known:
-            return FileKind("clean", about, number, known)
+            return FileKind("clean", reviewed, number, known)
         case SidecarName() as known:
-            return FileKind("sidecar", about, number, known)
+            return FileKind("sidecar", reviewed, number, known)
         case EngineName(kind="manifest"):
-            return FileKind("manifest", about, number)
+            return FileKind("manifest", reviewed, number)
         case _:
-            return FileKind("other", about, number) if number else None
+            return FileKind("other", reviewed, number) if number else None
 
 
 def _reviewed(parts: list[str]) -> Subject | None:

@@ -90,8 +90,8 @@ def fields(content: bytes | Fault) -> Mapping[str, Node]:
 
 def filled(fields: Mapping[str, Node], key: str) -> str:
     """The text of a field; '' also for a null, which somebody still has to fill in."""
-    found = fields.get(key)
-    is_null = isinstance(found, Scalar) and found.plain and found.text in ("null", "~", "Null")
+    node = fields.get(key)
+    is_null = isinstance(node, Scalar) and node.plain and node.text in ("null", "~", "Null")
     return "" if is_null else text(fields, key) or ""
 
 

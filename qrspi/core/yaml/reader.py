@@ -113,8 +113,8 @@ class _Block:
         while True:
             if not indent:
                 self._plain_fields(fields)
-            found = self._content()
-            if found < indent:
+            column = self._content()
+            if column < indent:
                 return fields
             line = self._lines[self._next]
             self._next += 1
@@ -167,21 +167,21 @@ class _Block:
     def _below(self, indent: int, depth: int) -> Node:
         """The value of a key with nothing after its colon."""
         number = self._next
-        found = self._content()
-        if found >= indent and self._lines[self._next].startswith("- ", found):
-            return self._sequence(found)
-        if found <= indent:
+        column = self._content()
+        if column >= indent and self._lines[self._next].startswith("- ", column):
+            return self._sequence(column)
+        if column <= indent:
             return Scalar("", "", number, indent + 1)
         if depth > _DEPTH_LIMIT:
             raise _Unsure
-        return self.mapping(found, depth + 1)
+        return self.mapping(column, depth + 1)
 
     def _sequence(self, indent: int) -> tuple[Node, ...]:
         items: list[Node] = []
         while True:
             self._plain_items(indent, items)
-            found = self._content()
-            if found != indent or not self._lines[self._next].startswith("- ", indent):
+            column = self._content()
+            if column != indent or not self._lines[self._next].startswith("- ", indent):
                 return tuple(items)
             line = self._lines[self._next]
             self._next += 1

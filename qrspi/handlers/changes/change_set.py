@@ -123,9 +123,9 @@ def _commit(job: Job, change: ChangeSet, repo: Repo) -> str | None:
     own = engine_files.find(job.workspace, repo)
     files = (*change.covers, *own.paths)
     signed = dict.fromkeys((*_marks(change), *_signature(job, change), *own.signatures))
-    done = commits.commit(repo, files, change.message, tuple(signed))
-    if isinstance(done, Committed):
-        return done.commit
+    committed = commits.commit(repo, files, change.message, tuple(signed))
+    if isinstance(committed, Committed):
+        return committed.commit
     if not change.edits:
         commits.catch_up(repo, files)
     return None
@@ -352,5 +352,5 @@ def commit_files(job: Job, paths: Sequence[str], what: str, link: str = "for") -
 
     own = engine_files.find(job.workspace, repo)
     message = f"docs(qrspi): {what} {link} {slug_of(job.run)}"
-    done = commits.commit(repo, (*paths, *own.paths), message, own.signatures)
-    return done.commit if isinstance(done, Committed) else None
+    committed = commits.commit(repo, (*paths, *own.paths), message, own.signatures)
+    return committed.commit if isinstance(committed, Committed) else None

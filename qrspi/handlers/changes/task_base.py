@@ -33,23 +33,23 @@ def find(job: Job, key: str, start: Start, tip: str) -> TaskBase:
     if recorded is None or not refs.is_ancestor(repo, recorded, tip):
         raise Refusal(_no_descendant(job, key, start, tip))
     parting = _parting(job, repo, key, tip)
-    found = refs.merge_base(repo, recorded, parting) if parting else None
-    if found is None:
+    commit = refs.merge_base(repo, recorded, parting) if parting else None
+    if commit is None:
         raise Refusal(_unrelated(key, tip))
-    if found == recorded:
+    if commit == recorded:
         return TaskBase(recorded)
-    said = (
+    why = (
         f"{key}: {task_records.start_file(key)} says that the task began at {recorded[:12]}, git "
-        f"says at {found[:12]}; reviewers see everything since then"
+        f"says at {commit[:12]}; reviewers see everything since then"
     )
-    return TaskBase(found, said)
+    return TaskBase(commit, why)
 
 
 def _parting(job: Job, repo: Repo, key: str, tip: str) -> str | None:
     """Where the work left its planned base, or else the feature branch: then more is shown."""
     origins = filter(None, _origins(job, repo, _item(job, key), tip))
-    found = (refs.merge_base(repo, origin, tip) for origin in origins)
-    return next(filter(None, found), None)
+    bases = (refs.merge_base(repo, origin, tip) for origin in origins)
+    return next(filter(None, bases), None)
 
 
 def _item(job: Job, key: str) -> Item | None:
@@ -87,8 +87,8 @@ def _without_task(repo: Repo, feature: str, tip: str) -> str | None:
 
 def _reported(job: Job, repo: Repo, key: str) -> str | None:
     report = task_records.report(job.workspace, key)
-    said = report.commit if isinstance(report, task_records.Report) else ""
-    return refs.resolve(repo, said) if said else None
+    commit = report.commit if isinstance(report, task_records.Report) else ""
+    return refs.resolve(repo, commit) if commit else None
 
 
 def _stage(job: Job, repo: Repo, name: str) -> str | None:

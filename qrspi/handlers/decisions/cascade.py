@@ -74,7 +74,7 @@ def _log(job: Job, entry: CascadeEntry) -> tuple[Edit, ...]:
     known = cascades.read(job.workspace.read(FILE, cascades.LIMIT))
     if isinstance(known, Problem):
         raise refused(known)
-    mine = [found for found in known if found.artifact == entry.artifact][-1:]
+    mine = [logged for logged in known if logged.artifact == entry.artifact][-1:]
     if mine and cascades.is_open(job.facts, mine[0], entry):
         return ()
     line = json_log.encode(cascades.render(entry))
@@ -127,10 +127,10 @@ def unfinished(job: Job, *, ask_git: bool) -> bool:
 
 
 def _unrecorded(job: Job) -> Unrecorded | None:
-    found = cascades.unrecorded(job.facts)
-    if isinstance(found, Problem):
-        raise refused(found)
-    return found
+    missing = cascades.unrecorded(job.facts)
+    if isinstance(missing, Problem):
+        raise refused(missing)
+    return missing
 
 
 def _uncommitted(job: Job) -> str:
@@ -140,9 +140,9 @@ def _uncommitted(job: Job) -> str:
 
 
 def finish(job: Job) -> Performed:
-    found = _unrecorded(job)
-    if found:
-        return handle(_as_seen_from(job, found))
+    missing = _unrecorded(job)
+    if missing:
+        return handle(_as_seen_from(job, missing))
     step = _uncommitted(job)
     change = ChangeSet(
         handler="cascade",
@@ -156,7 +156,7 @@ def finish(job: Job) -> Performed:
     return _carry_out(job, change)
 
 
-def _as_seen_from(job: Job, found: Unrecorded) -> Job:
-    review = after_round.review_status(found.loop)[0]
-    answer = job.next._replace(step=found.facts.step, round=found.loop.round, because=(review,))
-    return job._replace(facts=found.facts, loop=found.loop, next=answer)
+def _as_seen_from(job: Job, missing: Unrecorded) -> Job:
+    review = after_round.review_status(missing.loop)[0]
+    answer = job.next._replace(step=missing.facts.step, round=missing.loop.round, because=(review,))
+    return job._replace(facts=missing.facts, loop=missing.loop, next=answer)

@@ -105,11 +105,11 @@ def _change(job: Job, handler: str, comment: Comment, what: str, line: bytes) ->
     kept_free = comments.KEPT_FREE if handler == "comment" else 0
     if len(known) + len(line) > comments.LIMIT - kept_free:
         raise Refusal(Problem("too-large", f"{comments.FILE} has no room for more", comments.FILE))
-    found = comments.open_about(_With(job.workspace, known + line), step)
+    places = comments.open_about(_With(job.workspace, known + line), step)
     path = comments.page_file(step)
     edits = (
         Edit("append", comments.FILE, what, line),
-        Edit("write", path, f"what is open about {step}", comments.page(step, found)),
+        Edit("write", path, f"what is open about {step}", comments.page(step, places)),
     )
     message = change_set.message("comment on", step, job.run)
     covers = (comments.FILE, path)

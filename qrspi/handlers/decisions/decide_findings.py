@@ -78,9 +78,9 @@ def plan(
     key, number = loop.subject.key, loop.round
     about = change_set.decision(job, "decide", key, number, edit)._replace(option=choice, note=note)
     decided = [about._replace(finding=name) for name in chosen]
-    told = _are_told(job, decided, named)
+    known = _are_told(job, decided, named)
     workspace, surface = job.workspace, job.options.actor
-    lines = () if told else (change_set.signed(workspace, surface, decided, named),)
+    lines = () if known else (change_set.signed(workspace, surface, decided, named),)
     return _on_record(job, (*lines, edit), chosen)
 
 
@@ -104,8 +104,8 @@ def _on_record(job: Job, edits: tuple[Edit, ...], chosen: tuple[str, ...]) -> Ch
 def _is_cut_off(job: Job, names: tuple[str, ...], choice: Choice) -> bool:
     """Whether all of it is decided so already, and only the commit is missing."""
     loop = job.loop
-    made = loop.pause.decisions if loop and loop.pause else {}
-    if loop is None or not all(made.get(name) == choice for name in names):
+    decisions = loop.pause.decisions if loop and loop.pause else {}
+    if loop is None or not all(decisions.get(name) == choice for name in names):
         return False
     proven = all(loop.decided.proves(name, choice) for name in names)
     file = pause_file(loop.subject.key, loop.round)

@@ -75,8 +75,8 @@ def _refuse_unknown_scope(job: Job) -> None:
 
 def _remaining(job: Job) -> tuple[str, ...]:
     """The tasks of later phases, then the plan. Finished tasks are not opened."""
-    done = frozenset(finished(job))
-    keys = (key for key in task_file.read_keys(job.workspace) if key not in done)
+    ended = frozenset(finished(job))
+    keys = (key for key in task_file.read_keys(job.workspace) if key not in ended)
     return (*(task_file.task_path(key) for key in keys), STEP["plan"].artifact)
 
 
@@ -84,8 +84,8 @@ def finished(job: Job) -> tuple[str, ...]:
     from qrspi.core.code_steps import batch
 
     number = replanning.finished_phase(job.workspace) or job.facts.phase
-    found = batch.read(job.facts._replace(phase=number))
-    return tuple(item.key for item in found.items)
+    due = batch.read(job.facts._replace(phase=number))
+    return tuple(item.key for item in due.items)
 
 
 def _opened(job: Job, path: str) -> Edit | None:
@@ -209,17 +209,17 @@ def _open_parallelization(job: Job) -> None:
 
 def _restate_plan(job: Job, number: int) -> None:
     """The plan's text shrinks by the tasks that were put away; nobody edited it."""
-    found = approvals.read(job.workspace.read(approvals.FILE, approvals.LIMIT))
-    if isinstance(found, Problem):
-        raise Halt(found)
-    known = approvals.newest(found, "plan")
-    now = change_set.mark(job.workspace, "plan")
+    records = approvals.read(job.workspace.read(approvals.FILE, approvals.LIMIT))
+    if isinstance(records, Problem):
+        raise Halt(records)
+    known = approvals.newest(records, "plan")
+    mark = change_set.mark(job.workspace, "plan")
     if known is None or known.event != "approve":
         return
     if step_text.is_unchanged(job.workspace, subject_of("plan"), known.body_hash):
         return
     note = f"phase {number} was put away with its tasks"
-    line = change_set.on_record_for(job, Record("approve", *now, note=note), known.who)
+    line = change_set.on_record_for(job, Record("approve", *mark, note=note), known.who)
     job.workspace.append(approvals.FILE, line.data)
 
 

@@ -35,10 +35,10 @@ def plan(
         raise Refusal(problem)
     steps = permits.reset_by_rewind(job.facts, target)
     marks = tuple(change_set.mark(job.workspace, step) for step in steps)
-    told: tuple[Edit, ...] = ()
+    edits: tuple[Edit, ...] = ()
     path = ""
     if words:
-        path, told = reject.feedback_edits(job, target, words, marks[0].round)
+        path, edits = reject.feedback_edits(job, target, words, marks[0].round)
     record = Record(
         "rewind",
         *marks[0],
@@ -50,7 +50,7 @@ def plan(
     left = _leave_round(job, finding)
     decided = (*_about_finding(job, finding, left), record)
     line = change_set.signed(job.workspace, job.options.actor, decided, who)
-    change = _change(job, marks, (*told, line, *left), _resets(job, marks))
+    change = _change(job, marks, (*edits, line, *left), _resets(job, marks))
     return _with_feedback(change, record)
 
 
@@ -172,13 +172,13 @@ def _change(
 
 def _left(job: Job) -> tuple[str, ...]:
     """The files of abandoned rounds, so that a clone finds those rounds abandoned, not absent."""
-    now = open_round(job)
-    paths = {now.paths} if now else set()
+    loop = open_round(job)
+    paths = {loop.paths} if loop else set()
     for step in job.facts.route:
         names = (entry.name for entry in entries(job.workspace, STEP[step].reviews))
         numbers = (flagged_round(name) for name in names)
         paths |= {RoundPaths(STEP[step].reviews, number) for number in numbers if number}
-    files = ((found.directory, found.diff, found.since) for found in sorted(paths))
+    files = ((place.directory, place.diff, place.since) for place in sorted(paths))
     return tuple(file for group in files for file in group)
 
 

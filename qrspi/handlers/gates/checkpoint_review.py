@@ -91,13 +91,13 @@ def _answer(change: Transaction, ruling: Ruling, reviewer: Reviewer, who: str) -
     )
 
 
-def _escalate(change: Transaction, found: Escalation, who: str) -> None:
+def _escalate(change: Transaction, escalation: Escalation, who: str) -> None:
     """Told once: the next look at the same request adds nothing."""
-    asked = found.asked
+    asked = escalation.asked
     _set_state(change, asked.task, "error")
-    if found.is_told:
+    if escalation.is_told:
         return
-    change.run(SEND, asked.task, CONDUCTOR, found.message, "emergency")
+    change.run(SEND, asked.task, CONDUCTOR, escalation.message, "emergency")
     change.run(
         ADD_REVIEW,
         *(asked.task, asked.id, asked.number, asked.cycle, None),
@@ -118,10 +118,10 @@ def tell_untold(workspace: Workspace, options: Options) -> None:
     untold = _untold(workspace)
     if not untold:
         return
-    told = _told_lately(workspace)
+    known = _told_lately(workspace)
     for id, task, number, cycle, score, verdict, anyway, who in untold:
         note = f"review {id}: {_words(number, cycle, score, verdict, anyway)}, by {who}"
-        if note not in told:
+        if note not in known:
             performed = Performed("checkpoint-review", task, 0, (), (note,))
             carry_out.tell(workspace, options.actor, performed)
     with orchestration_db.changing(workspace.path, options.lock_timeout) as change:
@@ -130,8 +130,8 @@ def tell_untold(workspace: Workspace, options: Options) -> None:
 
 
 def _untold(workspace: Workspace) -> Rows:
-    found = workspace.rows(FILE, UNAUDITED)
-    return () if isinstance(found, Fault) else found[0]
+    rows = workspace.rows(FILE, UNAUDITED)
+    return () if isinstance(rows, Fault) else rows[0]
 
 
 def _told_lately(workspace: Workspace) -> frozenset[str]:

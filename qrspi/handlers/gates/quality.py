@@ -68,15 +68,15 @@ class QualityCheck:
 
     def look_at(self, spec: Spec, mode: Mode, *, is_draft: bool = False) -> Judgement | Wanted:
         """A draft has no record yet, so its own line about the last verdict is believed."""
-        found = judgements.before_reviewer(spec, mode, self.project, self.now)
+        judged = judgements.before_reviewer(spec, mode, self.project, self.now)
         before = verdict_line.read(spec.line)
-        if isinstance(found, NeedsReviewer):
-            return Wanted(spec, found.warnings, before)
-        if found.source == "cache" and not (is_draft or self.records.has(spec.key, spec.line)):
+        if isinstance(judged, NeedsReviewer):
+            return Wanted(spec, judged.warnings, before)
+        if judged.source == "cache" and not (is_draft or self.records.has(spec.key, spec.line)):
             if mode == "live-cache-aware":
-                return Wanted(spec, found.warnings, before)
-            return found._replace(because=f"{found.because}; {CLAIM}", is_claim=True)
-        return found
+                return Wanted(spec, judged.warnings, before)
+            return judged._replace(because=f"{judged.because}; {CLAIM}", is_claim=True)
+        return judged
 
 
 CLAIM = f"a claim: {FILE} does not have this line, so it counts at no gate"
@@ -152,8 +152,8 @@ def _cut_off(records: QualityRecords, reached: Reached) -> str:
     if last is None or last.line == reached.judgement.replaces:
         return ""
     same = (last.evidence, last.reply_sha256) == (reached.evidence, reached.reply_sha256)
-    found, line = verdict_line.read(last.line), reached.judgement.line
-    return last.line if same and found and line and found.says(line) else ""
+    known, line = verdict_line.read(last.line), reached.judgement.line
+    return last.line if same and known and line and known.says(line) else ""
 
 
 def _record(reached: Reached) -> QualityRecord:
@@ -290,10 +290,10 @@ def chosen_tasks(job: Job, keys: Sequence[str] = ()) -> tuple[str, ...]:
 
 def look(job: Job, keys: Iterable[str], how: Mode) -> Looked:
     check = QualityCheck(job)
-    found = {key: check.look(key, how) for key in keys}
+    looked = {key: check.look(key, how) for key in keys}
     return Looked(
-        {key: one for key, one in found.items() if isinstance(one, Judgement)},
-        tuple(one for one in found.values() if isinstance(one, Wanted)),
+        {key: one for key, one in looked.items() if isinstance(one, Judgement)},
+        tuple(one for one in looked.values() if isinstance(one, Wanted)),
     )
 
 

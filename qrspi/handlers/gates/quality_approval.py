@@ -50,9 +50,9 @@ def approved(job: Job, paths: Iterable[str]) -> Approved:
 
 
 def _looked_up(check: QualityCheck, key: str) -> Judgement:
-    found = check.look(key, "cache-only")
-    assert isinstance(found, Judgement)  # nobody is asked in this mode
-    return found
+    judged = check.look(key, "cache-only")
+    assert isinstance(judged, Judgement)  # nobody is asked in this mode
+    return judged
 
 
 def _notes(judgement: Judgement) -> list[str]:
@@ -105,9 +105,9 @@ def rejected(job: Job, keys: Iterable[str]) -> tuple[Judgement, ...]:
     if not is_on(job):
         return ()
     check = QualityCheck(job)
-    found = (_looked_up(check, key) for key in keys if not quality_gate.is_exempt(key))
+    judged = (_looked_up(check, key) for key in keys if not quality_gate.is_exempt(key))
     return tuple(
         one
-        for one in found
+        for one in judged
         if one.source == "rubric" and not check.records.let_through(one.task, one.hash)
     )

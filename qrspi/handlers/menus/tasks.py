@@ -130,8 +130,8 @@ def without_pass(job: Job, key: str, more: More) -> ChangeSet:
     tasks = job.next.missing
     if key == "refine":
         files = ", ".join(job.next.inputs)
-        said = f"nothing was changed: edit {files}, then run `qrspi quality batch {job.run}`"
-        return ChangeSet("refine", "implement", 0, (), notes=(said,))
+        note = f"nothing was changed: edit {files}, then run `qrspi quality batch {job.run}`"
+        return ChangeSet("refine", "implement", 0, (), notes=(note,))
     listed = ", ".join(tasks) if len(tasks) < 6 else f"{len(tasks)} tasks"
     message = f"docs(qrspi): proceed with {listed} for {slug_of(job.run)}"
     edits = quality.proceed(job, tasks, more.who)

@@ -43,8 +43,8 @@ def at_gate(job: Job, key: str, more: More) -> ChangeSet:
 
 
 def _again(job: Job, then: Literal["rerun", "review"]) -> ChangeSet:
-    found = test_results.newest(job.workspace)
-    results = found or shipping.blank(job.facts, time=clock.now_utc())
+    newest = test_results.newest(job.workspace)
+    results = newest or shipping.blank(job.facts, time=clock.now_utc())
     what = {"rerun": "the tests are run again", "review": "reviewers are sent all the same"}[then]
     page = test_results.results_file(results.number)
     sentence = shipping.tests_now(job.facts, results).sentence

@@ -76,12 +76,12 @@ def _anchor(job: Job, loop: Loop, repo: Repo) -> None:
     since = convergence.anchor(job.workspace.head(before))
     own = engine_files.find(job.workspace, repo)
     files = (*covered(job.workspace, loop, repo), *own.paths)
-    made = commits.find(repo, marks, since)
-    if made:
+    commit = commits.find(repo, marks, since)
+    if commit:
         commits.catch_up(repo, files)
     else:
-        made = _commit(job, loop, repo, files, marks, since)
-    job.workspace.write(loop.paths.anchor, f"{made}\n".encode())
+        commit = _commit(job, loop, repo, files, marks, since)
+    job.workspace.write(loop.paths.anchor, f"{commit}\n".encode())
 
 
 def _commit(
@@ -93,13 +93,13 @@ def _commit(
     since: str | None,
 ) -> str:
     message = f"docs(qrspi): review round {loop.round:02d} of {loop.subject.key} for "
-    done = commits.commit(repo, files, message + slug_of(job.run), marks)
-    if isinstance(done, Committed):
-        return done.commit
+    committed = commits.commit(repo, files, message + slug_of(job.run), marks)
+    if isinstance(committed, Committed):
+        return committed.commit
     # All of the round may have gone along with another commit of the engine.
     signed = (manifests.signed_line(loop.manifest),) if loop.manifest else marks
-    if made := commits.find(repo, signed, since):
-        return made
+    if earlier := commits.find(repo, signed, since):
+        return earlier
     adopt = f"qrspi round commit {job.run} {loop.subject.key} --adopt"
     problem = Problem(
         "nothing-to-commit",
@@ -146,9 +146,9 @@ def _refuse_other_round(job: Job, loop: Loop, repo: Repo, commit: str) -> None:
     """A commit that names its round is believed."""
     mine = trailers(job.workspace, job.run, loop)[0]
     lines = commits.message_of(repo, commit).split("\n")
-    said = [line for line in lines if line.startswith("QRSPI-Round: ")]
-    if said and mine not in said:
-        raise _wrong_commit(loop, commit, f"says '{said[0]}', expected '{mine}'")
+    round_lines = [line for line in lines if line.startswith("QRSPI-Round: ")]
+    if round_lines and mine not in round_lines:
+        raise _wrong_commit(loop, commit, f"says '{round_lines[0]}', expected '{mine}'")
 
 
 def _refuse_uncommitted(workspace: Workspace, loop: Loop, repo: Repo, commit: str) -> None:

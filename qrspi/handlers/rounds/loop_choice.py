@@ -27,8 +27,8 @@ def handle(job: Job) -> Performed:
     edit = Edit("write", path, mode, data)
     who = _on_record(job, loop, mode, edit) if job.is_answered else ""
     job.workspace.write(path, data)
-    said = f"{_GOES_ON[mode]} ({by})"
-    return Performed("choose-loop", loop.subject.key, loop.round, (path,), (said,), who=who)
+    sentence = f"{_GOES_ON[mode]} ({by})"
+    return Performed("choose-loop", loop.subject.key, loop.round, (path,), (sentence,), who=who)
 
 
 _GOES_ON = {
@@ -40,8 +40,8 @@ _GOES_ON = {
 def _why(job: Job) -> str:
     if job.options.present:
         return "chosen with --present"
-    said = job.facts.config.review_mode == "loop"
-    return after_round.CONFIGURED if said else after_round.UNASKED
+    repeats = job.facts.config.review_mode == "loop"
+    return after_round.CONFIGURED if repeats else after_round.UNASKED
 
 
 def _on_record(job: Job, loop: Loop, mode: str, edit: Edit) -> str:

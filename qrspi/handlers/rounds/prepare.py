@@ -207,8 +207,8 @@ def _put_on_record(job: Job, loop: Loop, text: Files) -> tuple[str, ...]:
     if commits.is_on_record(text.repo, (*text.paths, "config.md")):
         return ()
     step = loop.subject.key
-    made = change_set.commit_files(job, text.paths, f"draft {step}")
-    return (f"the draft of {step} is committed as {made[:12]}",) if made else ()
+    commit = change_set.commit_files(job, text.paths, f"draft {step}")
+    return (f"the draft of {step} is committed as {commit[:12]}",) if commit else ()
 
 
 def _backfill(job: Job, subject: Subject) -> tuple[str, ...]:
@@ -257,9 +257,9 @@ def _emit(
     if job.options.dry_run:
         chosen = review_target.ref(job, reviewed, decision)
         return DiffResult(chosen.name, chosen.commit, paths.diff)
-    done = review_target.emit(job, reviewed, paths.diff, decision)
-    _note(job.workspace, done.file)
-    return done
+    result = review_target.emit(job, reviewed, paths.diff, decision)
+    _note(job.workspace, result.file)
+    return result
 
 
 def _emit_since(job: Job, reviewed: Target | None, paths: RoundPaths) -> DiffResult | None:
@@ -271,9 +271,9 @@ def _emit_since(job: Job, reviewed: Target | None, paths: RoundPaths) -> DiffRes
         return None
     if job.options.dry_run:
         return DiffResult(known.ref.name, known.ref.commit, paths.since)
-    done = review_target.emit_since(job, reviewed, paths.since, known)
-    _note(job.workspace, done.file)
-    return done
+    result = review_target.emit_since(job, reviewed, paths.since, known)
+    _note(job.workspace, result.file)
+    return result
 
 
 def _note(workspace: Workspace, file: str) -> None:

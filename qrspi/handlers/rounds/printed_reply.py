@@ -42,9 +42,9 @@ def split(workspace: Workspace, source: Source, options: Options) -> Taken:
     """A reply becomes files unchanged; the guard judges them with the rest of the round."""
     _check_tag(source.tag)
     with workspace.locked(options.lock_timeout, "qrspi split"):
-        found = accepted(printed_reply.split(source.data, source.tag, source.number))
-        write(workspace, source.paths, source.tag, found)
-        return _recorded(workspace, source, "split", found, options)
+        reply = accepted(printed_reply.split(source.data, source.tag, source.number))
+        write(workspace, source.paths, source.tag, reply)
+        return _recorded(workspace, source, "split", reply, options)
 
 
 def ingest(workspace: Workspace, source: Source, options: Options) -> Taken:
@@ -52,11 +52,11 @@ def ingest(workspace: Workspace, source: Source, options: Options) -> Taken:
     _check_tag(source.tag)
     with workspace.locked(options.lock_timeout, "qrspi ingest"):
         _refuse_closed(workspace, source)
-        found = accepted(printed_reply.split_any(source.data, source.tag, source.number))
-        _refuse_bad(workspace, source, found)
+        reply = accepted(printed_reply.split_any(source.data, source.tag, source.number))
+        _refuse_bad(workspace, source, reply)
         original = _keep(workspace, source)
-        write(workspace, source.paths, source.tag, found)
-        return _recorded(workspace, source, "ingest", found, options, original)
+        write(workspace, source.paths, source.tag, reply)
+        return _recorded(workspace, source, "ingest", reply, options, original)
 
 
 def _check_tag(tag: str) -> None:
@@ -73,12 +73,12 @@ def _refuse_closed(workspace: Workspace, source: Source) -> None:
         raise Refusal(Problem("round-closed", text, file=source.paths.directory))
 
 
-def _refuse_bad(workspace: Workspace, source: Source, found: Split) -> None:
+def _refuse_bad(workspace: Workspace, source: Source, reply: Split) -> None:
     """Judged by the round's own guard, in a rehearsal together with the other files."""
     from qrspi.world.runs.dry_run import DryRunWorkspace
 
     with DryRunWorkspace(workspace.path).locked() as stage:
-        write(stage, source.paths, source.tag, found)
+        write(stage, source.paths, source.tag, reply)
         loop = named_round.to_read(stage, source.subject, source.number, Options()).round_loop
     violations = loop.files.violations if loop.files else ()
     bad = tuple(problem for problem in violations if guard.blamed(problem) == source.tag)
@@ -103,17 +103,17 @@ def _recorded(
     workspace: Workspace,
     source: Source,
     event: str,
-    found: Split,
+    reply: Split,
     options: Options,
     original: str = "",
 ) -> Taken:
-    names = (f"{source.paths.directory}/{name}" for name, _ in found.files)
+    names = (f"{source.paths.directory}/{name}" for name, _ in reply.files)
     files = (*names, original) if original else tuple(names)
-    notes = tuple(warning.message for warning in found.warnings)
-    said = (Answer(source.tag, hashlib.sha256(source.data).hexdigest(), files),)
-    performed = Performed(event, source.subject.key, source.number, files, notes, answers=said)
+    notes = tuple(warning.message for warning in reply.warnings)
+    answers = (Answer(source.tag, hashlib.sha256(source.data).hexdigest(), files),)
+    performed = Performed(event, source.subject.key, source.number, files, notes, answers=answers)
     carry_out.record(workspace, options.actor, performed)
-    return Taken(found, performed, original)
+    return Taken(reply, performed, original)
 
 
 def finish_splits(job: Job) -> Performed:
@@ -122,13 +122,13 @@ def finish_splits(job: Job) -> Performed:
     return Performed("finish-split", loop.subject.key, loop.round, (), notes)
 
 
-def write(workspace: Workspace, paths: RoundPaths, tag: str, found: Split) -> None:
+def write(workspace: Workspace, paths: RoundPaths, tag: str, reply: Split) -> None:
     """The marker contains everything, so that a split that was cut short can be finished."""
     _finish(workspace, paths, tag)
     if problem := printed_reply.refusal(_entries(workspace, paths), tag, paths.directory):
         raise Refusal(problem)
-    workspace.create(_marker(paths, tag), printed_reply.joined(found))
-    _fill(workspace, paths, tag, found)
+    workspace.create(_marker(paths, tag), printed_reply.joined(reply))
+    _fill(workspace, paths, tag, reply)
 
 
 def finish_all(workspace: Workspace, paths: RoundPaths) -> tuple[str, ...]:
@@ -144,9 +144,9 @@ def _finish(workspace: Workspace, paths: RoundPaths, tag: str) -> str:
         if kept.kind == "unreadable":
             raise Halt(_unreadable(_marker(paths, tag), kept))
         return ""
-    found = printed_reply.split(kept, tag, paths.number)
-    if isinstance(found, Split):
-        _fill(workspace, paths, tag, found)
+    reply = printed_reply.split(kept, tag, paths.number)
+    if isinstance(reply, Split):
+        _fill(workspace, paths, tag, reply)
         return f"{paths.directory}: a split of {tag} that was cut short is finished"
     for name in printed_reply.files_of(_entries(workspace, paths), tag):
         workspace.remove(f"{paths.directory}/{name}")
@@ -154,8 +154,8 @@ def _finish(workspace: Workspace, paths: RoundPaths, tag: str) -> str:
     return f"{paths.directory}: a split of {tag} that was cut short is taken back"
 
 
-def _fill(workspace: Workspace, paths: RoundPaths, tag: str, found: Split) -> None:
-    for name, data in found.files:
+def _fill(workspace: Workspace, paths: RoundPaths, tag: str, reply: Split) -> None:
+    for name, data in reply.files:
         path = f"{paths.directory}/{name}"
         if isinstance(workspace.head(path), Fault):
             workspace.create(path, data)
@@ -167,12 +167,12 @@ def _marker(paths: RoundPaths, tag: str) -> str:
 
 
 def _entries(workspace: Workspace, paths: RoundPaths) -> tuple[Entry, ...]:
-    found = workspace.entries(paths.directory)
-    if not isinstance(found, Fault):
-        return found
-    if found.kind == "absent":
+    listed = workspace.entries(paths.directory)
+    if not isinstance(listed, Fault):
+        return listed
+    if listed.kind == "absent":
         return ()
-    raise Halt(_unreadable(paths.directory, found))
+    raise Halt(_unreadable(paths.directory, listed))
 
 
 def _unreadable(path: str, fault: Fault) -> Problem:

@@ -120,9 +120,9 @@ def _violations(job: Job) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     loop = job.round_loop
     if loop.files is None:
         return ((loop.problem,) if loop.problem else ()), ()
-    found = loop.files.blocking
-    accepted = tuple(problem for problem in found if loop.skipped and problem.code in SKIPPABLE)
-    return tuple(one for one in found if one not in accepted), accepted
+    blocking = loop.files.blocking
+    accepted = tuple(problem for problem in blocking if loop.skipped and problem.code in SKIPPABLE)
+    return tuple(one for one in blocking if one not in accepted), accepted
 
 
 def assemble(
@@ -190,10 +190,10 @@ def scope(workspace: Workspace, subject: Subject, number: int | None, options: O
         performed = carry_out(_scope, job)
         loop = job.round_loop
         keeps = keeps_scope_set(loop.subject, job.facts.config)
-        found = assembling.read_scope_set(workspace, loop) if keeps else None
-    if found is None:
+        scopes = assembling.read_scope_set(workspace, loop) if keeps else None
+    if scopes is None:
         return Scoped(loop.round, (), (), None, performed)
-    return Scoped(loop.round, found.tags, found.warnings, loop.paths.scope_set, performed)
+    return Scoped(loop.round, scopes.tags, scopes.warnings, loop.paths.scope_set, performed)
 
 
 def _scope(job: Job) -> Performed:

@@ -34,18 +34,18 @@ def look(root: Root | None) -> Iterator[Sign]:
 
 
 def _vendors(root: Root) -> list[str]:
-    found: dict[str, None] = {}
+    vendors: dict[str, None] = {}
     for run in locate.readable_runs(root):
         config = configs.read(DiskTree(run.path).read("config.md", CONFIG_LIMIT))
         models = [*(config.model_routing or {}).values(), config.second_reviewer_model]
-        found |= {model.vendor: None for model in models if model}
-    return [vendor for vendor in found if queues.is_vendor(vendor)]
+        vendors |= {model.vendor: None for model in models if model}
+    return [vendor for vendor in vendors if queues.is_vendor(vendor)]
 
 
 def _queue(vendor: str, line: Line) -> Sign:
-    about = f"workers for {vendor}"
+    about_vendor = f"workers for {vendor}"
     standing = line.standing(queues.of_vendor(vendor).name) or Standing(0, 0)
     waiting = f"{standing.waiting} job{'s' if standing.waiting != 1 else ''} waiting"
     if standing.consumers:
-        return Sign("ok", about, f"{standing.consumers}, {waiting}")
-    return Sign("note", about, f"none, {waiting}", "qrspi worker")
+        return Sign("ok", about_vendor, f"{standing.consumers}, {waiting}")
+    return Sign("note", about_vendor, f"none, {waiting}", "qrspi worker")

@@ -82,8 +82,8 @@ def _write(workspace: Workspace, event: str, edit: Edit, surface: str) -> None:
 
 def _is_by_hand(tree: Tree, edit: Edit) -> bool:
     """Whether somebody wrote this route into config.md, so that only its record is missing."""
-    found = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
-    known = None if isinstance(found, Problem) else approvals.newest_on_a_route(found)
+    records = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
+    known = None if isinstance(records, Problem) else approvals.newest_on_a_route(records)
     now = configs.read(edit.after)
     return known is not None and known.route != approvals.route_text(now.pipeline, now.route)
 
@@ -99,8 +99,8 @@ def _rerouted(event: str, edit: Edit) -> tuple[Record, ...]:
 def _resettled(tree: Tree, edit: Edit) -> tuple[Record, ...]:
     """What is asked of reviews and gates, if a command changed that, or takes over what was changed
     by hand."""
-    found = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
-    record = None if isinstance(found, Problem) else approvals.newest_with_safeguards(found)
+    records = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
+    record = None if isinstance(records, Problem) else approvals.newest_with_safeguards(records)
     was = safeguards.asked(configs.read(edit.before))
     before = safeguards.known(record.safeguards) if record else was
     now = safeguards.after(before, configs.read(edit.after), edit.fields)
@@ -111,7 +111,7 @@ def _resettled(tree: Tree, edit: Edit) -> tuple[Record, ...]:
 
 def _answered(workspace: Workspace, event: str, edit: Edit, surface: str) -> tuple[str, ...]:
     before, now = configs.read(edit.before), configs.read(edit.after)
-    said = [
+    records = [
         Record(event, step, "", 0, option=new)
         for event, step, old, new in (
             ("test-command", "test", before.said_of_tests, now.said_of_tests),
@@ -119,18 +119,18 @@ def _answered(workspace: Workspace, event: str, edit: Edit, surface: str) -> tup
         )
         if new and new != old
     ]
-    said.extend((*_rerouted(event, edit), *_resettled(workspace, edit)))
-    for record in said:
+    records.extend((*_rerouted(event, edit), *_resettled(workspace, edit)))
+    for record in records:
         workspace.append(approvals.FILE, change_set.signed(workspace, surface, (record,)).data)
-    return (approvals.FILE,) if said else ()
+    return (approvals.FILE,) if records else ()
 
 
 def who_said(place: str, config: bytes, test_command: str, onto: str = "") -> bytes:
     known = (("test-command", "test", test_command), ("onto", "implement", onto))
     said = [Record(event, step, "", 0, option=option) for event, step, option in known if option]
-    made = configs.read(config)
-    asked = safeguards.text(safeguards.asked(made))
-    on = approvals.route_text(made.pipeline, made.route)
+    after = configs.read(config)
+    asked = safeguards.text(safeguards.asked(after))
+    on = approvals.route_text(after.pipeline, after.route)
     said.append(Record("init", "", "", 0, route=on, safeguards=asked))
     return b"".join(change_set.signed(Workspace(place), "cli", (record,)).data for record in said)
 

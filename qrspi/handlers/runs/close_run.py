@@ -49,10 +49,10 @@ def _carry_out(
 
 def _commit(workspace: Workspace, options: Options, what: str) -> str | None:
     """A run that cannot be read is closed as well, and nothing says then whether to commit."""
-    found = survey(workspace)
-    if found.facts is None:
+    surveyed = survey(workspace)
+    if surveyed.facts is None:
         return None
-    job = Job.of(workspace, found, options)
+    job = Job.of(workspace, surveyed, options)
     return change_set.commit_files(job, (CLOSED,), what, "the run")
 
 

@@ -164,13 +164,13 @@ def _run(run: RunDir) -> Iterator[Sign]:
     yield from (_sign("problem", run.name, error) for error in state.errors)
     notes = (warning for warning in state.warnings if warning.code != "vanished")
     yield from (_sign("note", run.name, warning) for warning in notes)
-    told = {warning.message for warning in state.warnings}
+    known = {warning.message for warning in state.warnings}
     missed = vanished.from_run(tree)
     yield from (_sign("problem", run.name, gone) for gone in missed)
     said = {problem.file for problem in (*state.errors, *missed)}
     yield from _named_elsewhere(tree, run, said)
-    for about in _subjects(tree):
-        odd = (item for item in round_list.odd_names(tree, about) if item.message not in told)
+    for reviewed in _subjects(tree):
+        odd = (item for item in round_list.odd_names(tree, reviewed) if item.message not in known)
         yield from (Sign("note", run.name, item.message) for item in odd)
     yield from _unknown(tree, run.name)
     broken = {error.file for error in state.errors}
@@ -183,12 +183,12 @@ def _run(run: RunDir) -> Iterator[Sign]:
         yield Sign("note", run.name, f"{message}the run cleans up")
 
 
-def _named_elsewhere(tree: CommittedTree, run: RunDir, told: set[str]) -> Iterator[Sign]:
+def _named_elsewhere(tree: CommittedTree, run: RunDir, known: set[str]) -> Iterator[Sign]:
     """What git or a decision names, and is gone."""
     decided = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
     records = () if isinstance(decided, Problem) else tuple(decided)
     for gap in proof.check(tree, _history(run), records):
-        if gap.file not in told:
+        if gap.file not in known:
             yield Sign("problem", run.name, f"{gap.file}: {gap.because}")
 
 
@@ -236,5 +236,5 @@ def _sign(level: Literal["note", "problem"], run: str, problem: Problem) -> Sign
 def _subjects(tree: DiskTree) -> Iterator[Subject]:
     folders = {step.reviews: step.name for step in STEPS}
     keys = [*folders.values(), *(entry.name for entry in entries(tree, "reviews/tasks"))]
-    found = (subject(key) for key in keys)
-    yield from (about for about in found if about)
+    subjects = (subject(key) for key in keys)
+    yield from (reviewed for reviewed in subjects if reviewed)

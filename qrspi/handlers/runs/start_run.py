@@ -52,7 +52,7 @@ class Start(NamedTuple):
         return ROUTES[self.route]
 
     def config(self, *, recorded: bool = True) -> bytes:
-        made = initial(
+        config = initial(
             self.created,
             self.route,
             second_reviewer=self.second_reviewer,
@@ -62,29 +62,29 @@ class Start(NamedTuple):
         )
         branches = (("feature_branch", self.onto), ("base_branch", self.base))
         for field, value in (*self.reviews, *branches):
-            put = set_value(made, field, value) if value else made
+            put = set_value(config, field, value) if value else config
             assert isinstance(put, bytes), put
-            made = put
-        return made
+            config = put
+        return config
 
 
 def create(root: Root, name: str, start: Start) -> RunDir:
-    made = files(start, root.project)
-    run = create_run.create_run(root, name, made)
+    contents = files(start, root.project)
+    run = create_run.create_run(root, name, contents)
     workspace = Workspace(run.path)
     with workspace.locked():
-        hashes = {path: atomic_write.sha256(data) for path, data in made.items()}
+        hashes = {path: atomic_write.sha256(data) for path, data in contents.items()}
         workspace.changes += [Change(path, None, after) for path, after in hashes.items()]
-        performed = Performed("init", "", files=tuple(made), who=git_person.at(run.path))
+        performed = Performed("init", "", files=tuple(contents), who=git_person.at(run.path))
         carry_out.record(workspace, "cli", performed)
     return run
 
 
 def files(start: Start, place: str) -> dict[str, bytes]:
-    made = {CONFIG: start.config(), GOALS: EMPTY_GOALS.encode()}
+    contents = {CONFIG: start.config(), GOALS: EMPTY_GOALS.encode()}
     if start.request:
-        made[REQUEST] = f"{start.request}\n".encode(errors="surrogateescape")
-    return made | {approvals.FILE: _said(start, place, made[CONFIG])}
+        contents[REQUEST] = f"{start.request}\n".encode(errors="surrogateescape")
+    return contents | {approvals.FILE: _said(start, place, contents[CONFIG])}
 
 
 def _said(start: Start, place: str, config: bytes) -> bytes:
@@ -197,9 +197,9 @@ def branch_names(run: str) -> tuple[str, str]:
 
 def _free(repo: Repo, run: str) -> str:
     names = branch_names(run)
-    found = next((name for name in names if branches.is_free(repo, name)), None)
-    if found:
-        return found
+    free = next((name for name in names if branches.is_free(repo, name)), None)
+    if free:
+        return free
     text = (
         f"branches {names[0]} and {names[1]} are there already: rename one of them, or go to a "
         "branch of your choice (`git switch -c NAME`) and start the run there"
@@ -217,5 +217,5 @@ def commit_start(ground: Ground, run: DiskTree) -> str | None:
     texts = (name for step in STEPS for name in step_text.paths(run, step.name))
     repo = ground.repo._replace(path=run.path)
     message = f"docs(qrspi): start {slug_of(run.name)}"
-    done = commits.commit(repo, ("config.md", approvals.FILE, REQUEST, *texts), message)
-    return done.commit if isinstance(done, Committed) else None
+    committed = commits.commit(repo, ("config.md", approvals.FILE, REQUEST, *texts), message)
+    return committed.commit if isinstance(committed, Committed) else None

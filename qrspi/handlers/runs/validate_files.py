@@ -57,16 +57,16 @@ def _unlisted(shown: str, fault: Fault) -> Checked:
 
 
 def _check(folder: str, name: str, shown: str) -> Checked:
-    found = kind_of(f"{folder}/{name}")
+    kind = kind_of(f"{folder}/{name}")
     tree = DiskTree(folder)
-    head = found.kind in _HEADS
-    content = tree.head(name) if head else tree.read(name, limit(found.kind))
-    seen = inspect(found, shown, content, _is_strict(folder))
+    head = kind.kind in _HEADS
+    content = tree.head(name) if head else tree.read(name, limit(kind.kind))
+    seen = inspect(kind, shown, content, _is_strict(folder))
     if head and not seen.problems:
         seen = seen._replace(problems=_formless(tree, name, shown))
-    if found.kind == "log" and not isinstance(content, Fault):
+    if kind.kind == "log" and not isinstance(content, Fault):
         seen = _log(tree, name, shown)
-    return Checked(shown, found.kind, *seen)
+    return Checked(shown, kind.kind, *seen)
 
 
 def _formless(tree: DiskTree, name: str, shown: str) -> tuple[Problem, ...]:

@@ -71,8 +71,8 @@ def _reviewed(job: Job, given: Given, key: str) -> str:
 
 
 def _here(given: Given, task: TaskState) -> str:
-    if found := refs.resolve(given.place.repo, task.reviewed):
-        return found
+    if commit := refs.resolve(given.place.repo, task.reviewed):
+        return commit
     text = (
         f"{given.item.key} starts from {task.key}, whose commit {task.reviewed[:12]} is not in "
         f"{given.place.repo.root}: fetch it, then start the task again"

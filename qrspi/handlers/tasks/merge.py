@@ -55,9 +55,9 @@ def _told(merge: Merge, place: Workplace) -> str:
     return f"{place.feature} has {what} already"
 
 
-def _record(job: Job, place: Workplace, made: tuple[Merge, ...]) -> None:
+def _record(job: Job, place: Workplace, merges_made: tuple[Merge, ...]) -> None:
     before = gate_records.merges(job.workspace.read(STEP[job.facts.step].artifact))
-    merges = {merge.key: merge for merge in (*before, *made)}
+    merges = {merge.key: merge for merge in (*before, *merges_made)}
     block = gate_records.merges_block(merges.values())
     drafts.write(job, job.facts.step, block, {"feature_branch": place.feature})
 
@@ -95,8 +95,8 @@ def _merged_key(job: Job, place: Workplace, merge: str) -> str:
     """The task that this merge of ours is of; '' for one that somebody made by hand."""
     lines = commits.message_of(place.repo, merge).splitlines()
     begin = f"{_TRAILER}{job.run}/"
-    said = (line.removeprefix(begin) for line in lines if line.startswith(begin))
-    return next(said, "").rpartition(" ")[0]
+    texts = (line.removeprefix(begin) for line in lines if line.startswith(begin))
+    return next(texts, "").rpartition(" ")[0]
 
 
 def _must_be_shown(job: Job, place: Workplace, task: TaskState, base: str) -> None:
@@ -113,14 +113,14 @@ def _must_be_shown(job: Job, place: Workplace, task: TaskState, base: str) -> No
     raise Refusal(Problem("not-reviewed", text, found=shown, expected=base, hint=hint))
 
 
-def _must_leave_runs(job: Job, place: Workplace, task: TaskState, made: str) -> None:
+def _must_leave_runs(job: Job, place: Workplace, task: TaskState, commit: str) -> None:
     """Otherwise an implementer, alone in its work tree, could write records by a merge."""
     folder = review_target.runs_in(place.repo, job)
-    files = diffs.names(place.repo, (f"{made}^1", made), folder) if folder else ()
+    files = diffs.names(place.repo, (f"{commit}^1", commit), folder) if folder else ()
     if not files:
         return
-    if refs.head(place.repo) == made:
-        worktrees.move(place.repo, f"{made}^1")
+    if refs.head(place.repo) == commit:
+        worktrees.move(place.repo, f"{commit}^1")
     more = f" and {len(files) - 1} more" if len(files) > 1 else ""
     report = f"qrspi task report {job.run} {task.key} --status DONE --commit HEAD"
     hint = f"qrspi rewind {job.run} --to implement"
@@ -128,19 +128,19 @@ def _must_leave_runs(job: Job, place: Workplace, task: TaskState, made: str) -> 
         f"{task.key}: to merge it changes {files[0]}{more}, which no task writes; make the work "
         f"again without {folder}, report it with `{report}`, and `{hint}` has it reviewed"
     )
-    raise Refusal(Problem("outside-the-task", text, files[0], found=made, hint=hint))
+    raise Refusal(Problem("outside-the-task", text, files[0], found=commit, hint=hint))
 
 
-def _must_be_seen(job: Job, place: Workplace, task: TaskState, base: str, made: str) -> None:
+def _must_be_seen(job: Job, place: Workplace, task: TaskState, base: str, commit: str) -> None:
     """git compares with the last common ancestor, reviewers with the commit where the task began. A
     merge in the task's own history moves the first but not the second. Work of others that this
     merge left out would be removed here, without any reviewer having seen it. A driver or a hook
     may also add lines of its own."""
-    files = diffs.unseen(place.repo, (f"{made}^1", made), [(base, task.commit)])
+    files = diffs.unseen(place.repo, (f"{commit}^1", commit), [(base, task.commit)])
     if not files:
         return
-    if refs.head(place.repo) == made:
-        worktrees.move(place.repo, f"{made}^1")
+    if refs.head(place.repo) == commit:
+        worktrees.move(place.repo, f"{commit}^1")
     report = f"qrspi task report {job.run} {task.key} --status DONE --commit HEAD"
     hint = f"qrspi rewind {job.run} --to implement"
     text = (
@@ -149,12 +149,12 @@ def _must_be_seen(job: Job, place: Workplace, task: TaskState, base: str, made: 
         f"on top of {place.feature} without merges of its own, report it with `{report}`, and "
         f"`{hint}` has it reviewed"
     )
-    raise Refusal(Problem("not-reviewed", text, files[0], found=made, expected=base, hint=hint))
+    raise Refusal(Problem("not-reviewed", text, files[0], found=commit, expected=base, hint=hint))
 
 
-def _must_be_whole(job: Job, place: Workplace, task: TaskState, base: str, made: str) -> None:
+def _must_be_whole(job: Job, place: Workplace, task: TaskState, base: str, commit: str) -> None:
     """A merge in another task can take this one's commits in without what they changed."""
-    inside = refs.merge_base(place.repo, f"{made}^1", task.commit) if made else task.commit
+    inside = refs.merge_base(place.repo, f"{commit}^1", task.commit) if commit else task.commit
     if inside is None or refs.is_ancestor(place.repo, inside, base):
         return
     by = refs.came_with(place.repo, inside)
@@ -164,10 +164,10 @@ def _must_be_whole(job: Job, place: Workplace, task: TaskState, base: str, made:
     files = diffs.unseen(place.repo, (base, inside), [(f"{by}^1", "HEAD")])
     if not files:
         return
-    if made:
-        worktrees.move(place.repo, f"{made}^1")
-    about = " ".join(map(quoted, files))
-    hint = f"git checkout {task.commit} -- {about}"
+    if commit:
+        worktrees.move(place.repo, f"{commit}^1")
+    names = " ".join(map(quoted, files))
+    hint = f"git checkout {task.commit} -- {names}"
     text = (
         f"{task.key}: {place.feature} has its commit {inside[:12]} by the merge of {other}, whose "
         f"branch left out what that changed in {', '.join(files[:3])}; put it back on "

@@ -68,8 +68,8 @@ def _with(tree: Tree, key: str, title: str, parts: list[str]) -> bytes:
     head = f"# What was asked and answered about {key}\n".encode()
     log = head if isinstance(data, Fault) else data
     mark = f"\n<!-- qrspi: {title} -->\n".encode()
-    before, found, after = log.rpartition(mark)
-    if found and b"\n<!-- qrspi: " not in after:
+    before, match, after = log.rpartition(mark)
+    if match and b"\n<!-- qrspi: " not in after:
         log = before
     return log + mark + f"\n## {title}\n\n{''.join(parts)}".encode()
 

@@ -47,11 +47,11 @@ def handle(job: Job) -> Performed:
         raise Refusal(*failed.values())
     refused = {one.task for one in rejected}
     tried = [_tried(job, key) for key in job.next.missing if key not in refused]
-    done = [one for one in tried if isinstance(one, Started)]
-    said = tuple(f"{one.task}: {one.because}" for one in rejected)
+    started_now = [one for one in tried if isinstance(one, Started)]
+    notes = tuple(f"{one.task}: {one.because}" for one in rejected)
     stopped = [one for one in tried if isinstance(one, Stopped)]
     files = tuple(task_records.refused_file(one.key) for one in stopped)
-    told = performed(job, done, said + tuple(f"{one.key}: {one.reason}" for one in stopped))
+    told = performed(job, started_now, notes + tuple(f"{one.key}: {one.reason}" for one in stopped))
     return told._replace(files=told.files + files)
 
 
@@ -96,8 +96,8 @@ def _tried(job: Job, key: str) -> Started | Stopped:
     return Stopped(key, problem.message)
 
 
-def performed(job: Job, done: Sequence[Started], said: tuple[str, ...] = ()) -> Performed:
-    notes = said + tuple(
+def performed(job: Job, done: Sequence[Started], notes_before: tuple[str, ...] = ()) -> Performed:
+    notes = notes_before + tuple(
         f"{one.key}: {one.how} {one.start.worktree} on {one.start.branch}" for one in done
     )
     notes += tuple(note for started in done for note in started.notes)
@@ -124,18 +124,18 @@ def begin(job: Job, keys: Sequence[str], *, anyway: bool) -> tuple[list[Started]
     doubtful = ask_quality(job, keys, anyway=anyway)
     for edit in quality.proceed(job, [key for key in ready(job, anyway=True) if key in doubtful]):
         change_set.write(job.workspace, edit)
-    done = [start(job, key) for key in keys]
-    said = tuple(f"{key} starts without a PASS" for key in doubtful)
-    return done, performed(job, done, said)
+    started_now = [start(job, key) for key in keys]
+    notes = tuple(f"{key} starts without a PASS" for key in doubtful)
+    return started_now, performed(job, started_now, notes)
 
 
 def ask_quality(job: Job, keys: Sequence[str], *, anyway: bool) -> tuple[str, ...]:
     new = [key for key in keys if _recorded(job, key) is None]
-    found = {key: quality_approval.objection(job, key) for key in new}
-    refused = [problem for problem in found.values() if problem]
+    objections = {key: quality_approval.objection(job, key) for key in new}
+    refused = [problem for problem in objections.values() if problem]
     if refused and not anyway:
         raise Refusal(*refused)
-    return tuple(key for key, problem in found.items() if problem)
+    return tuple(key for key, problem in objections.items() if problem)
 
 
 def rehearse(job: Job, key: str) -> Started:
@@ -265,8 +265,8 @@ def _on_newer_base(job: Job, given: Given, started: Started) -> Started:
         )
         return Started(key, _written(job, key, new), "rebuilt")
     stays = known._replace(stays_without=task_records.listed(base.built_on))
-    said = batch.older_base(key, known, given.states[key].moved).message
-    return Started(key, _written(job, key, stays), started.how, (said,))
+    note = batch.older_base(key, known, given.states[key].moved).message
+    return Started(key, _written(job, key, stays), started.how, (note,))
 
 
 def _other_branch(given: Given, known: Start) -> Problem:
@@ -288,8 +288,8 @@ def _other_branch(given: Given, known: Start) -> Problem:
 
 def _last_known(job: Job, given: Given, known: Start) -> str:
     report = task_records.report(job.workspace, given.item.key)
-    said = report.commit if isinstance(report, Report) else ""
-    for commit in filter(None, (said, known.base_commit)):
+    reported = report.commit if isinstance(report, Report) else ""
+    for commit in filter(None, (reported, known.base_commit)):
         if refs.resolve(given.place.repo, commit):
             return commit
     text = (

@@ -128,9 +128,9 @@ def _details(board: Board, task: str) -> list[str]:
 
 
 def review_document(
-    run: str, done: Reviewed, answers: Answers, knowledge: Outcome | None, *, dry_run: bool
+    run: str, reviewed: Reviewed, answers: Answers, knowledge: Outcome | None, *, dry_run: bool
 ) -> dict[str, Any]:
-    ruling = done.ruling
+    ruling = reviewed.ruling
     return {
         "schema": "qrspi/checkpoint-review/v1",
         "run": run,
@@ -146,15 +146,15 @@ def review_document(
         "message": ruling.message,
         "checklists": checklists(),
         "answers": answers,
-        "waiting": list(done.waiting),
+        "waiting": list(reviewed.waiting),
         "knowledge": None if knowledge is None else knowledge_part(knowledge),
         "anyway": ruling.anyway,
         "dry_run": dry_run,
     }
 
 
-def review_lines(done: Reviewed, knowledge: Outcome | None, *, dry_run: bool) -> list[str]:
-    ruling = done.ruling
+def review_lines(reviewed: Reviewed, knowledge: Outcome | None, *, dry_run: bool) -> list[str]:
+    ruling = reviewed.ruling
     would = "would be " if dry_run else ""
     score = f"smoothness {ruling.score}, {MEANING[ruling.score].lower()}"
     lines = [
@@ -164,7 +164,7 @@ def review_lines(done: Reviewed, knowledge: Outcome | None, *, dry_run: bool) ->
         *(f"deviation: {one}" for one in ruling.asked.request.deviations),
         *(f"flag: {one}" for one in ruling.flags),
     ]
-    others = [task for task in done.waiting if task != ruling.task]
+    others = [task for task in reviewed.waiting if task != ruling.task]
     if others:
         lines.append(f"Next in line: {', '.join(others)}.")
     if knowledge and (knowledge.done or knowledge.because):
@@ -172,33 +172,33 @@ def review_lines(done: Reviewed, knowledge: Outcome | None, *, dry_run: bool) ->
     return [*lines, *checklist_lines("situation")]
 
 
-def summary_document(run: str, phase: int, found: Summary) -> dict[str, Any]:
+def summary_document(run: str, phase: int, summary: Summary) -> dict[str, Any]:
     return {
         "schema": "qrspi/checkpoint-summary/v1",
         "run": run,
         "phase": phase,
         "tasks": [
             {"task": scored.task, "score": scored.score, "description": scored.meaning}
-            for scored in found.tasks
+            for scored in summary.tasks
         ],
-        "average": None if found.average is None else round(found.average, 2),
-        "worst": found.worst,
-        "interpretation": found.interpretation or None,
-        "outlier": found.outlier or None,
+        "average": None if summary.average is None else round(summary.average, 2),
+        "worst": summary.worst,
+        "interpretation": summary.interpretation or None,
+        "outlier": summary.outlier or None,
     }
 
 
-def summary_lines(phase: int, found: Summary) -> list[str]:
+def summary_lines(phase: int, summary: Summary) -> list[str]:
     lines = [f"Phase {phase} Smoothness Summary:"]
-    for scored in found.tasks:
+    for scored in summary.tasks:
         score = "-" if scored.score is None else f"{scored.score}/9"
         lines.append(f"  {scored.task}: {score} ({scored.meaning})")
-    if found.average is None:
+    if summary.average is None:
         return [*lines, "Nothing is reviewed yet."]
-    lines += [f"  Average: {found.average:.1f}/9", f"  Worst: {found.worst}/9"]
-    lines.append(found.interpretation)
-    if found.outlier:
-        lines.append(f"{found.outlier} is an outlier: a problem of that task, not of the plan.")
+    lines += [f"  Average: {summary.average:.1f}/9", f"  Worst: {summary.worst}/9"]
+    lines.append(summary.interpretation)
+    if summary.outlier:
+        lines.append(f"{summary.outlier} is an outlier: a problem of that task, not of the plan.")
     return lines
 
 
@@ -237,8 +237,8 @@ def lint_lines(faults: Iterable[LintFault], *, seen: bool) -> list[str]:
 
 
 def knowledge_part(outcome: Outcome) -> dict[str, Any]:
-    done = [{**one._asdict(), "overlap": one.overlap.kind} for one in outcome.done]
-    return {**outcome._asdict(), "done": done}
+    taken = [{**one._asdict(), "overlap": one.overlap.kind} for one in outcome.done]
+    return {**outcome._asdict(), "done": taken}
 
 
 def knowledge_document(run: str, outcome: Outcome, *, dry_run: bool) -> dict[str, Any]:

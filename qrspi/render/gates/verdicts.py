@@ -89,8 +89,8 @@ def _review_lines(review: dict[str, Any], explain: bool) -> list[str]:
         lines.append(f"  {name.replace('_', ' ')}: {part['score']} (weighs {weight * 10} %)")
         moves = part["points"] if explain else ()
         lines += [f"    {move['points']:+4d}  {move['because']}" for move in moves]
-        said = {move["because"] for move in moves}
-        lines += [f"    - {text}" for text in part["findings"] if text not in said]
+        told_once = {move["because"] for move in moves}
+        lines += [f"    - {text}" for text in part["findings"] if text not in told_once]
     if explain:
         lines.append(f"  {_sum(review)}")
     lines += [f"  would raise it: {text}" for text in review["suggestions"]]

@@ -37,8 +37,8 @@ def lines(line: Line, width: int, *, files: bool = False) -> list[str]:
     if not files:
         return _with_files(begun, line.files, width)
     row = table_row((*begun, str(len(line.files))), _SIZES, width)
-    said = (() if line.outcome in ("done", "") else (line.outcome,)) + line.notes
-    return [row, *map(_file, line.files), *(f"  {one_line(text)}" for text in said)]
+    texts = (() if line.outcome in ("done", "") else (line.outcome,)) + line.notes
+    return [row, *map(_file, line.files), *(f"  {one_line(text)}" for text in texts)]
 
 
 def _with_files(begun: tuple[str, ...], files: tuple[Touched, ...], width: int) -> list[str]:

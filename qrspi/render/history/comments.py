@@ -9,8 +9,8 @@ from qrspi.core.records.comments import Placed
 from qrspi.render.terminal import one_line
 
 
-def document(run: str, found: Iterable[Placed]) -> dict[str, Any]:
-    comments = [comment_document(placed) for placed in found]
+def document(run: str, places: Iterable[Placed]) -> dict[str, Any]:
+    comments = [comment_document(placed) for placed in places]
     return {"schema": "qrspi/comment-list/v1", "run": run, "comments": comments}
 
 
@@ -26,19 +26,19 @@ def comment_document(placed: Placed) -> dict[str, Any]:
     }
 
 
-def lines(run: str, found: Sequence[Placed]) -> list[str]:
-    if not found:
+def lines(run: str, places: Sequence[Placed]) -> list[str]:
+    if not places:
         return [f"{run} has no open comment."]
-    return [line for placed in found for line in comment_lines(placed)]
+    return [line for placed in places for line in comment_lines(placed)]
 
 
 def comment_lines(placed: Placed) -> list[str]:
     comment = placed.comment
     by = f", {one_line(comment.person)}" if comment.person else ""
-    done = f", resolved on {one_line(comment.resolved[:10])}" if comment.resolved else ""
+    resolved = f", resolved on {one_line(comment.resolved[:10])}" if comment.resolved else ""
     quoted = one_line(comment.lines.partition("\n")[0])
     return [
-        f"{comment.id} {one_line(placed.cited)}{placed.remark}{by}{done}",
+        f"{comment.id} {one_line(placed.cited)}{placed.remark}{by}{resolved}",
         f"  > {quoted}",
         *(f"  {one_line(line)}" for line in comment.message.split("\n")),
     ]

@@ -38,23 +38,23 @@ def document(
     }
 
 
-def lines(source: Source, plan: ImportPlan, done: Imported | None) -> list[str]:
+def lines(source: Source, plan: ImportPlan, imported: Imported | None) -> list[str]:
     if not plan.files:
-        what = "committed now" if done and done.commit else "nothing is new"
+        what = "committed now" if imported and imported.commit else "nothing is new"
         head = f"{source.name} is imported already: {what}."
-        return [head, "", *run_page.next_lines(_following(plan, done))]
-    verb = "Imported" if done else "Would import"
+        return [head, "", *run_page.next_lines(_following(plan, imported))]
+    verb = "Imported" if imported else "Would import"
     from_ = f" from {one_line(source.shown)}" if source.copied else ""
     rounds = sum(map(len, plan.found.rounds.values()))
     count = counted(len(plan.found.files), "file")
     lines = [f"{verb} {source.name}{from_}: {count}, {counted(rounds, 'round')} made elsewhere"]
     lines += [f"  {one_line(change)}" for change in plan.changes]
     lines += [f"  {folder} was open: {choice}" for folder, choice in plan.record.open.items()]
-    lines += _odd(plan, examples=done is None)
-    written = ", ".join(done.files if done else plan.files)
-    lines += ["", f"{'Written' if done else 'Would write'}: {written}"] if written else []
-    lines += [f"Committed as {done.commit[:12]}"] if done and done.commit else []
-    return [*lines, "", *run_page.next_lines(_following(plan, done))]
+    lines += _odd(plan, examples=imported is None)
+    written = ", ".join(imported.files if imported else plan.files)
+    lines += ["", f"{'Written' if imported else 'Would write'}: {written}"] if written else []
+    lines += [f"Committed as {imported.commit[:12]}"] if imported and imported.commit else []
+    return [*lines, "", *run_page.next_lines(_following(plan, imported))]
 
 
 def _odd(plan: ImportPlan, *, examples: bool) -> list[str]:
@@ -68,10 +68,10 @@ def _odd(plan: ImportPlan, *, examples: bool) -> list[str]:
     return lines
 
 
-def _following(plan: ImportPlan, done: Imported | None) -> Next:
+def _following(plan: ImportPlan, imported: Imported | None) -> Next:
     """A rehearsal names no prompt: nobody is waited for before the run is taken in."""
     following = plan.after.state.next
-    if done or not plan.files:
+    if imported or not plan.files:
         return following
     words = following.summary.partition(" `qrspi prompt ")[0]
     return following._replace(summary=f"{words.rstrip('.;')}.")

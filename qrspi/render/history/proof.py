@@ -48,10 +48,10 @@ def _gap(run: str, gap: Gap) -> dict[str, Any]:
 
 
 def lines(proofs: Sequence[RunProof], folder: str) -> list[str]:
-    found: list[str] = []
+    rows: list[str] = []
     for proof in proofs:
-        found += [*_run_lines(proof), ""]
-    return [*found, _sum(proofs)]
+        rows += [*_run_lines(proof), ""]
+    return [*rows, _sum(proofs)]
 
 
 def _run_lines(proof: RunProof) -> Iterator[str]:
@@ -77,8 +77,8 @@ def _grouped(unproven: Iterable[Unproven]) -> Iterator[str]:
     for (step, because), numbers in groups.items():
         listed = ", ".join(str(number) for number in numbers if number)
         word = "round" if len(numbers) == 1 else "rounds"
-        about = f"{step} {word} {listed}: " if listed else f"{step}: " if step else ""
-        yield f"{about}{because}"
+        heading = f"{step} {word} {listed}: " if listed else f"{step}: " if step else ""
+        yield f"{heading}{because}"
 
 
 def _states(proof: RunProof) -> Iterator[str]:
@@ -95,8 +95,8 @@ def _evidence(proof: RunProof) -> str:
     total: Counter[str] = Counter()
     for one in proof.rounds:
         total.update(one.evidence)
-    said = ", ".join(f"{count} {word}" for word, count in total.items() if count)
-    return f"; answers: {said}" if said else ""
+    sums = ", ".join(f"{count} {word}" for word, count in total.items() if count)
+    return f"; answers: {sums}" if sums else ""
 
 
 def _sum(proofs: Sequence[RunProof]) -> str:

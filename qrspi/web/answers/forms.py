@@ -51,11 +51,11 @@ class Form(NamedTuple):
     def command(self) -> str:
         typed = {one.name: _placeholder(one) for one in self.inputs if one.kind != "check"}
         known = dict(self.hidden)
-        found = words(self.run, self.verb, {**typed, **known})
-        assert not isinstance(found, Problem), found
+        typed_words = words(self.run, self.verb, {**typed, **known})
+        assert not isinstance(typed_words, Problem), typed_words
         if any(one.kind == "check" for one in self.inputs):
-            found = (*found, "--unreviewed")
-        return shlex.join(("qrspi", *found)).replace("'TEXT'", "TEXT")
+            typed_words = (*typed_words, "--unreviewed")
+        return shlex.join(("qrspi", *typed_words)).replace("'TEXT'", "TEXT")
 
     @property
     def look(self) -> str:
@@ -108,19 +108,19 @@ def _reject(run: str, fields: Fields) -> tuple[str, ...]:
 
 
 def _decide(run: str, fields: Fields) -> tuple[str, ...]:
-    about = (fields["step"],) if fields.get("step") else ()
+    target = (fields["step"],) if fields.get("step") else ()
     finding, choice = fields.get("finding", ""), fields.get("choice", "")
     sure = ("--yes",) if choice == "loop-back" else ()
-    return ("decide", run, *about, finding, choice, *_to(fields), *sure)
+    return ("decide", run, *target, finding, choice, *_to(fields), *sure)
 
 
 def _resolve(run: str, fields: Fields) -> tuple[str, ...]:
-    about = (fields["step"],) if fields.get("step") else ()
+    target = (fields["step"],) if fields.get("step") else ()
     key = fields.get("key", "")
     why = fields.get("reason", "").strip()
     failing = ("--failing", f"--message={why}") if why else ()
     sure = ("--yes",) if key == "rewind" else ()
-    return ("resolve", run, *about, key, *_to(fields), *sure, *failing, *_text(fields))
+    return ("resolve", run, *target, key, *_to(fields), *sure, *failing, *_text(fields))
 
 
 def _text(fields: Fields) -> tuple[str, ...]:
@@ -134,12 +134,12 @@ def _to(fields: Fields) -> tuple[str, ...]:
 
 
 def _comment(run: str, fields: Fields) -> tuple[str, ...] | Problem:
-    about = subject(fields.get("step", ""))
+    reviewed = subject(fields.get("step", ""))
     lines = fields.get("key", "")
-    if about is None or not re.fullmatch(r"L[0-9]{1,6}(-L[0-9]{1,6})?", lines):
+    if reviewed is None or not re.fullmatch(r"L[0-9]{1,6}(-L[0-9]{1,6})?", lines):
         return Problem("usage", "a comment names its step and its lines", field="key")
-    said = f"--message={fields.get('text', '')}"
-    return ("comment", "add", run, f"{about.artifact}:{lines}", said)
+    message = f"--message={fields.get('text', '')}"
+    return ("comment", "add", run, f"{reviewed.artifact}:{lines}", message)
 
 
 _MAKERS: dict[str, Any] = {

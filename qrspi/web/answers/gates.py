@@ -82,9 +82,9 @@ def approval(commands: Commands, run: Document, step: str, shown: Shown) -> Gate
 def _yes_or_no(commands: Commands, run: Document, step: str, shown: Shown) -> Gate:
     """The command itself is asked whether it would approve: no rule about approvals stands here."""
     name, hidden = run["run"], (("step", step), ("hash", shown.hash))
-    said = forms.words(name, "approve", dict(hidden))
-    assert not isinstance(said, Problem)
-    answer = commands.run(*said, "--dry-run")
+    typed = forms.words(name, "approve", dict(hidden))
+    assert not isinstance(typed, Problem)
+    answer = commands.run(*typed, "--dry-run")
     code, message = answer.document.get("code"), str(answer.document.get("message", ""))
     no = Form(name, "reject", "Reject", (("step", step),), (_WHY,), folded=True)
     if answer.status and code != "not-reviewed":
@@ -119,8 +119,8 @@ def aside(run: Document) -> tuple[Form, ...]:
 
 def comment(run: str, step: str) -> Form:
     lines = Input("key", "Lines", "lines")
-    said = Input("text", "What there is to say. Whoever writes the text next reads it.", "long")
-    return Form(run, "comment", "Comment", (("step", step),), (lines, said), folded=True)
+    message = Input("text", "What there is to say. Whoever writes the text next reads it.", "long")
+    return Form(run, "comment", "Comment", (("step", step),), (lines, message), folded=True)
 
 
 def _options(run: Document, text: str = "") -> tuple[Form, ...]:
@@ -149,8 +149,8 @@ def _option(run: Document, option: Document, text: str) -> Form:
 
 def _about(following: Document) -> tuple[tuple[str, str], ...]:
     """Several tasks may stand at a menu at once."""
-    found = subject(following["step"] or "")
-    return (("step", found.key),) if found and found.is_task else ()
+    reviewed = subject(following["step"] or "")
+    return (("step", reviewed.key),) if reviewed and reviewed.is_task else ()
 
 
 def _needed(option: Document, run: Document) -> Iterator[Input]:
@@ -173,14 +173,14 @@ def held(run: Document) -> tuple[Held, ...]:
 
 
 def _decide(run: Document, held: Document) -> Iterator[Form]:
-    about = _about(run["next"])
+    target = _about(run["next"])
     for option in run["next"]["options"]:
         if option["key"] in ("apply", "skip"):
-            hidden = (*about, ("finding", held["name"]), ("choice", option["key"]))
+            hidden = (*target, ("finding", held["name"]), ("choice", option["key"]))
             label, says = option["key"].capitalize(), option["label"]
             first = label == "Apply"
             yield Form(run["run"], "decide", label, hidden, says=says, primary=first)
     if held["targets"]:
-        hidden = (*about, ("finding", held["name"]), ("choice", "loop-back"))
+        hidden = (*target, ("finding", held["name"]), ("choice", "loop-back"))
         to = Input("to", "Go back to", "choice", tuple(held["targets"]))
         yield Form(run["run"], "decide", "Loop back", hidden, (to,), folded=True)

@@ -31,10 +31,10 @@ class ShownTexts:
         """The text and the hash of exactly this text, even while somebody writes it."""
         for _ in range(_TRIES):
             before = step_text.body_hash(tree, subject)
-            found = _read(tree, subject)
+            shown_now = _read(tree, subject)
             if before == step_text.body_hash(tree, subject):
                 break
-        shown = found._replace(hash=before)
+        shown = shown_now._replace(hash=before)
         self._known[before] = shown
         self._known.move_to_end(before)
         while len(self._known) > KEPT:

@@ -114,8 +114,8 @@ def why_closed(commands: Commands, run: dict[str, Any]) -> str:
     if not run["closed"]:
         return ""
     data = DiskTree(f"{commands.session.root.runs_dir}/{run['run']}").read(CLOSED)
-    said = "" if isinstance(data, Fault) else markdown.body(data.decode("utf-8", "replace"))
-    return said or "Nobody said why."
+    body = "" if isinstance(data, Fault) else markdown.body(data.decode("utf-8", "replace"))
+    return body or "Nobody said why."
 
 
 def last_change(commands: Commands, run: str) -> Change | None:

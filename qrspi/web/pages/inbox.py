@@ -39,9 +39,9 @@ class Given(NamedTuple):
 
 
 def page(commands: Commands, query: dict[str, str]) -> Page:
-    found = inbox.look(commands.session_for())
-    shown, pages = paging.cut(found.items, query.get("page", ""), "/inbox")
-    states = {state.run: state for state in found.runs}
+    looked = inbox.look(commands.session_for())
+    shown, pages = paging.cut(looked.items, query.get("page", ""), "/inbox")
+    states = {state.run: state for state in looked.runs}
     items = [_waiting(inbox.document(item), run_document(states[item.run])) for item in shown]
     batch = sum(one.held is not None for one in items)
     context = {"items": items, "batch": batch, "given": (), "paging": pages}
@@ -50,8 +50,8 @@ def page(commands: Commands, query: dict[str, str]) -> Page:
 
 def _waiting(item: dict[str, Any], run: dict[str, Any]) -> Waiting:
     held = run["next"]["held"] if item["finding"] else ()
-    found = next((one for one in held if one["name"] == item["finding"]), None)
-    return Waiting(item, found, gates.answered_at(run))
+    finding = next((one for one in held if one["name"] == item["finding"]), None)
+    return Waiting(item, finding, gates.answered_at(run))
 
 
 def answered(commands: Commands, fields: dict[str, str]) -> Page:
@@ -61,10 +61,10 @@ def answered(commands: Commands, fields: dict[str, str]) -> Page:
         run, _, finding = name.partition(" ")
         if choice not in ("apply", "skip") or not finding:
             continue
-        said = forms.words(run, "decide", {"finding": finding, "choice": choice})
-        if isinstance(said, tuple) and not run.startswith("-"):
-            given.append(Given(f"{run} {finding} {choice}", commands.run(*said)))
-    found = page(commands, {})
+        typed = forms.words(run, "decide", {"finding": finding, "choice": choice})
+        if isinstance(typed, tuple) and not run.startswith("-"):
+            given.append(Given(f"{run} {finding} {choice}", commands.run(*typed)))
+    shown = page(commands, {})
     refused = any(one.answer.status for one in given)
-    context = {**found.context, "given": given}
-    return found._replace(context=context, status=409 if refused else 200, answer=True)
+    context = {**shown.context, "given": given}
+    return shown._replace(context=context, status=409 if refused else 200, answer=True)

@@ -34,7 +34,7 @@ class Sent(NamedTuple):
 
 
 def page(commands: Commands, name: str, step: str, number: int) -> Page:
-    found = commands.ask("show", name, step, "--round", str(number))
+    document = commands.ask("show", name, step, "--round", str(number))
     run = commands.ask("status", name)["runs"][0]
     tree = CommittedTree(f"{commands.session.root.runs_dir}/{name}")
     paths = RoundPaths(subject_of(step).reviews, number)
@@ -43,7 +43,7 @@ def page(commands: Commands, name: str, step: str, number: int) -> Page:
     decided = {one.finding["name"]: one.forms for one in gates.held(run)}
     awaited = agents.awaited(commands, run)
     waited = [one for one in awaited if (one.step, one.round) == (step, number)]
-    cards = finding_cards.there(found["findings"])
+    cards = finding_cards.there(document["findings"])
     is_next = (run["next"]["step"], run["next"]["round"]) == (step, number)
     context = {
         "run": run,
@@ -52,10 +52,10 @@ def page(commands: Commands, name: str, step: str, number: int) -> Page:
         "tabs": tabs.of_rounds(name, step, round_list.rounds(tree, subject_of(step)), number),
         "findings": [(one, decided.get(one.name, ()) if is_next else ()) for one in cards],
         "tally": _tally(cards),
-        "gone": finding_cards.gone(found["findings"]),
+        "gone": finding_cards.gone(document["findings"]),
         "none_said": "No findings so far." if waited else "No findings.",
         "agents": waited,
-        "sent": _sent(commands, name, manifest, found["answers"]),
+        "sent": _sent(commands, name, manifest, document["answers"]),
         "costs": _costs(commands, name, step, number),
         "against": manifest.choice.ref[:12] if manifest and manifest.choice else "",
         "diff": _diff(tree, paths.diff),
@@ -68,8 +68,8 @@ def page(commands: Commands, name: str, step: str, number: int) -> Page:
 
 def _tally(cards: list[Card]) -> str:
     """`2 kept, 1 dropped`."""
-    found = Counter(words.verdict(one.finding) for one in cards)
-    counts = [f"{found[name]} {name}" for name in words.VERDICTS if found[name]]
+    verdicts = Counter(words.verdict(one.finding) for one in cards)
+    counts = [f"{verdicts[name]} {name}" for name in words.VERDICTS if verdicts[name]]
     return ", ".join(counts) or "none"
 
 
@@ -90,13 +90,13 @@ def _sent(
 def _answer(tag: str, answers: list[dict[str, Any]], worker: str) -> str:
     """`2 findings, sent for by qrspi on worker@host`. Scores are not theirs."""
     mine = [one for one in answers if one["file"].rpartition("/")[2].startswith(f"{tag}.")]
-    said = [one for one in mine if not one["file"].endswith(".yml")]
-    if not said:
+    findings_files = [one for one in mine if not one["file"].endswith(".yml")]
+    if not findings_files:
         return "nothing yet"
-    found = sum(".finding-" in one["file"] for one in said)
-    ways = Counter(CAME[one["evidence"]] for one in said)
+    count = sum(".finding-" in one["file"] for one in findings_files)
+    ways = Counter(CAME[one["evidence"]] for one in findings_files)
     where = f" on {worker}" if worker else ""
-    return ", ".join((counted(found, "finding") if found else "no findings", *ways)) + where
+    return ", ".join((counted(count, "finding") if count else "no findings", *ways)) + where
 
 
 def _costs(commands: Commands, run: str, step: str, number: int) -> list[tuple[str, str, Sums]]:
@@ -115,5 +115,5 @@ def _text(tree: CommittedTree, path: str) -> str:
     data = tree.read(path)
     if isinstance(data, Fault):
         return ""
-    found = markdown.blocks(data.decode("utf-8", "replace"), Place(tree.name, path, f"{path}:"))
-    return "".join(block.html for block in found)
+    blocks = markdown.blocks(data.decode("utf-8", "replace"), Place(tree.name, path, f"{path}:"))
+    return "".join(block.html for block in blocks)

@@ -17,8 +17,8 @@ def page(commands: Commands, texts: ShownTexts, name: str) -> Page:
     run = document["runs"][0]
     tree = CommittedTree(f"{commands.session.root.runs_dir}/{name}")
     about = run["next"]["step"] or run["current_step"] or ""
-    found = subject(about)
-    rounds = review_rounds.of_step(tree, found) if found else ()
+    reviewed = subject(about)
+    rounds = review_rounds.of_step(tree, reviewed) if reviewed else ()
     asked = gates.text_asked(run)
     context = {
         "run": run,

@@ -54,19 +54,19 @@ class Chart(NamedTuple):
 
 
 def page(commands: Commands, name: str) -> Page:
-    found = commands.ask("spend", name)
+    document = commands.ask("spend", name)
     run = commands.ask("status", name)["runs"][0]
-    by_money = bool(found["total"]["usd"])
+    by_money = bool(document["total"]["usd"])
     context = {
         "run": run,
-        "total": Sums().plus(found["total"]),
-        "unpriced": found["total"]["unpriced"],
+        "total": Sums().plus(document["total"]),
+        "unpriced": document["total"]["unpriced"],
         "tabs": tabs.of_run(name, "/spend"),
-        "budgets": [Budget(one["whose"], list(_meters(one))) for one in found["budgets"]],
+        "budgets": [Budget(one["whose"], list(_meters(one))) for one in document["budgets"]],
         "charts": [
-            _chart(found["groups"], field, title, by_money)
+            _chart(document["groups"], field, title, by_money)
             for field, title in _BY.items()
-            if found["groups"]
+            if document["groups"]
         ],
         "drawn_by": "money" if by_money else "tokens",
     }

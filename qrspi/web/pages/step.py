@@ -86,8 +86,8 @@ def shelf(words: str, place: Place, comments: list[Comment]) -> Shelf:
         return Shelf(place.path, place.prefix, lines=lines, lost=tuple(mine))
     blocks = markdown.blocks(words, place)
     passages = tuple(_beside(blocks, mine))
-    told = {one["id"] for passage in passages for one in passage.comments}
-    lost = tuple(one for one in mine if one["id"] not in told)
+    drawn = {one["id"] for passage in passages for one in passage.comments}
+    lost = tuple(one for one in mine if one["id"] not in drawn)
     return Shelf(place.path, place.prefix, markdown.front_matter(words), passages, lost=lost)
 
 

@@ -21,24 +21,24 @@ class Wave(NamedTuple):
 
 
 def page(commands: Commands, name: str) -> Page:
-    found = commands.ask("task", "list", name)
+    document = commands.ask("task", "list", name)
     run = commands.ask("status", name)["runs"][0]
     context = {
         "run": run,
         "tabs": tabs.of_run(name, "/tasks"),
-        "phase": found["phase"],
-        "waves": _waves(found),
-        "problems": [*found["problems"], *found["warnings"]],
-        "none_said": _CANNOT if found["problems"] else _NONE,
+        "phase": document["phase"],
+        "waves": _waves(document),
+        "problems": [*document["problems"], *document["warnings"]],
+        "none_said": _CANNOT if document["problems"] else _NONE,
     }
     return Page("tasks.html", f"Tasks · {name}", context, name, following=gates.following(run))
 
 
-def _waves(found: dict[str, Any]) -> list[Wave]:
-    tasks = {one["task"]: one for one in found["tasks"]}
+def _waves(document: dict[str, Any]) -> list[Wave]:
+    tasks = {one["task"]: one for one in document["tasks"]}
     waves = [
         Wave(f"wave-{at}", f"Wave {at}", [tasks.pop(key) for key in keys if key in tasks])
-        for at, keys in enumerate(found["waves"], 1)
+        for at, keys in enumerate(document["waves"], 1)
     ]
     repairs = Wave("repairs", "Beside the waves", list(tasks.values()))
     return [*waves, repairs] if tasks else waves

@@ -39,11 +39,11 @@ def awaited(commands: Commands, run: dict[str, Any]) -> tuple[Awaited, ...]:
 
 
 def _awaited(one: dict[str, Any]) -> Awaited:
-    said = _STATES[one["state"]]
+    state = _STATES[one["state"]]
     model = "/".join(filter(None, (one["vendor"], one["model"])))
     where = f" on {one['worker']}" if one["worker"] else ""
     names = (one["name"], one["step"], one["round"])
-    return Awaited(*names, model, one["state"], said + where, one["problem"])
+    return Awaited(*names, model, one["state"], state + where, one["problem"])
 
 
 def workers(lines: list[dict[str, Any]], step: str, number: int) -> dict[str, str]:

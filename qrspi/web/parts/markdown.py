@@ -84,8 +84,8 @@ def _between(lines: Sequence[str], at: int, end: int, skipped: int) -> Iterator[
 
 
 def _as_written(source: str) -> str:
-    said = "<p><em>Not all of this is drawn. It says:</em></p>"
-    return f"{said}<pre><code>{escape(visible(source))}</code></pre>\n"
+    remark = "<p><em>Not all of this is drawn. It says:</em></p>"
+    return f"{remark}<pre><code>{escape(visible(source))}</code></pre>\n"
 
 
 def body(text: str) -> str:
@@ -103,10 +103,10 @@ def _front(text: str) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     for name, rule in _RULES.items():
-        made.add_render_rule(name, rule)
-    return made
+        parser.add_render_rule(name, rule)
+    return parser
 
 
 def _groups(tokens: Sequence[Token]) -> Iterator[tuple[int, int, list[Token]]]:
@@ -207,10 +207,10 @@ def _point(token: Token, place: Place) -> None:
 
 def _is_inside(target: str) -> bool:
     try:
-        found = urlsplit(target)
+        parts = urlsplit(target)
     except ValueError:
         return False
-    return not (found.scheme or found.netloc or target.startswith(("/", "#", "\\")))
+    return not (parts.scheme or parts.netloc or target.startswith(("/", "#", "\\")))
 
 
 def _without_images(tokens: Sequence[Token]) -> Iterator[Token]:

@@ -39,5 +39,5 @@ def cut(items: Sequence[T], wanted: str, address: str, **query: str) -> tuple[Se
     last = max(1, -(-len(items) // PER_PAGE))
     number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 6 else 1
     number = min(max(number, 1), last)
-    said = {name: text for name, text in query.items() if text}
-    return items[(number - 1) * PER_PAGE : number * PER_PAGE], Paging(number, last, address, said)
+    given = {name: text for name, text in query.items() if text}
+    return items[(number - 1) * PER_PAGE : number * PER_PAGE], Paging(number, last, address, given)

@@ -106,8 +106,8 @@ def plot(rounds: tuple[RoundFigures, ...]) -> Plot | None:
 def _mark(figures: RoundFigures, at: int, room: float, top: int) -> Mark:
     scope = None if figures.scope is None else _y(figures.scope, top)
     every = max(1, round(_LABEL / room + 0.5))
-    said = (_SAID if room >= _ROOMY else _ARROWS)[figures.looks]
-    label = f"{figures.number}{said}" if at % every == 0 else ""
+    mark = (_SAID if room >= _ROOMY else _ARROWS)[figures.looks]
+    label = f"{figures.number}{mark}" if at % every == 0 else ""
     return Mark(figures, round(LEFT + (at + 0.5) * room, 1), _y(figures.kept, top), scope, label)
 
 

@@ -23,5 +23,5 @@ def of_run(run: str, here: str) -> tuple[Tab, ...]:
 def of_rounds(run: str, step: str, numbers: Iterable[int], here: int) -> tuple[Tab, ...]:
     """None beside an only round."""
     place = f"/runs/{run}/{step}/rounds"
-    found = tuple(Tab(f"{place}/{one}", str(one), one == here, "Round ") for one in numbers)
-    return found if len(found) > 1 else ()
+    tabs = tuple(Tab(f"{place}/{one}", str(one), one == here, "Round ") for one in numbers)
+    return tabs if len(tabs) > 1 else ()

@@ -20,8 +20,8 @@ VERDICTS = (*VERDICT.values(), "taken up", "skipped", "sent back")
 
 def verdict(finding: dict[str, Any]) -> str:
     """A person's, where one decided."""
-    said = finding.get("decision") or ""
-    return said.partition(" by ")[0] or VERDICT[finding["verdict"]]
+    decision = finding.get("decision") or ""
+    return decision.partition(" by ")[0] or VERDICT[finding["verdict"]]
 
 
 LOOKS = {"": "the whole text", "broaden": "the whole text again", "narrow": "only the last fixes"}
@@ -36,8 +36,8 @@ _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 def ago(stamp: str) -> str:
     """`3 h ago`; what is no time is given back."""
     try:
-        then = datetime.fromisoformat(stamp)
-        seconds = (datetime.fromisoformat(clock.now_utc()) - then).total_seconds()
+        moment = datetime.fromisoformat(stamp)
+        seconds = (datetime.fromisoformat(clock.now_utc()) - moment).total_seconds()
     except (ValueError, TypeError):
         return stamp
     for size, name in _UNITS:

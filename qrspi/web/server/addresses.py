@@ -68,10 +68,10 @@ def _about(run: str, parts: list[str], twin: bool) -> Address | None:
         if not re.fullmatch("[1-9][0-9]{0,3}", parts[-1]):
             return None
         number, parts = int(parts[-1]), parts[:-2]
-    found = subject("/".join(parts))
-    if found is None or not all(map(_is_name, parts)):
+    named = subject("/".join(parts))
+    if named is None or not all(map(_is_name, parts)):
         return None
-    return Address("round" if number else "step", run, found.key, number, twin=twin)
+    return Address("round" if number else "step", run, named.key, number, twin=twin)
 
 
 def _file(run: str, path: str) -> Address | None:

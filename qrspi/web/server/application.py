@@ -129,12 +129,12 @@ async def _read(site: Site, request: Request) -> Response:
 
 def _attempted(site: Site, body: Callable[[], Response]) -> Response:
     """A bug, too, is one clear line."""
-    found = boundary.attempt(body)
-    if not isinstance(found, Problem):
-        return found
-    if found.code == "bug":
-        return _no(No(500, found.message))
-    return _page(site, _missing(found.message))
+    outcome = boundary.attempt(body)
+    if not isinstance(outcome, Problem):
+        return outcome
+    if outcome.code == "bug":
+        return _no(No(500, outcome.message))
+    return _page(site, _missing(outcome.message))
 
 
 def _twin(answer: Answer, address: Address) -> Response:
@@ -240,10 +240,10 @@ def _fields(body: bytes) -> dict[str, str] | None:
 
 
 def _done(site: Site, run: str, verb: str, fields: dict[str, str]) -> Response:
-    said = forms.words(run, verb, fields)
-    if isinstance(said, Problem):
-        return _no(No(400, said.message))
-    answer = site.commands.run(*said)
+    typed = forms.words(run, verb, fields)
+    if isinstance(typed, Problem):
+        return _no(No(400, typed.message))
+    answer = site.commands.run(*typed)
     site.live.changed(frozenset((run,)))
     if not answer.status:
         return RedirectResponse(f"/runs/{run}", HTTPStatus.SEE_OTHER)

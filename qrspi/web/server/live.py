@@ -107,16 +107,16 @@ class InboxCount:
         """A run that is the only one is looked at more closely, by every command."""
         if stale is not None:
             others = {run: held for run, held in self._known.items() if run not in stale}
-            found = {**others, **self._counts(stale)}
-            if len(found) > 1 and len(self._known) > 1:
-                self._known = found
+            known = {**others, **self._counts(stale)}
+            if len(known) > 1 and len(self._known) > 1:
+                self._known = known
                 return
         self._known = self._counts(None)
 
     def _counts(self, names: set[str] | None) -> dict[str, int]:
         session = self._commands.session_for()
-        found = boundary.attempt(lambda: inbox.counts(session, names))
-        return {} if isinstance(found, Problem) else found
+        counts = boundary.attempt(lambda: inbox.counts(session, names))
+        return {} if isinstance(counts, Problem) else counts
 
 
 async def _next(heard: asyncio.Queue[bytes]) -> bytes:

@@ -25,22 +25,22 @@ def listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Only where the protocol is named does asyncio switch off Nagle's delay. With it, half of all
     # answers wait 40 ms until the browser has confirmed their headers.
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((host, port))
+        listener.bind((host, port))
     except OSError as error:
-        made.close()
+        listener.close()
         text = f"cannot listen on {host}, port {port}: {error.strerror}"
         raise Halt(Problem("cannot-listen", text, "", "--port", hint="qrspi ui")) from None
-    return made
+    return listener
 
 
 def serve(
-    commands: Commands, made: socket.socket, read_only: bool, told: Callable[[str], None]
+    commands: Commands, listener: socket.socket, read_only: bool, told: Callable[[str], None]
 ) -> None:
     """`told` is given the address once it can be opened."""
-    host, port = made.getsockname()[:2]
+    host, port = listener.getsockname()[:2]
     door = Door(port, secrets.token_urlsafe(32))
     site = application.site(commands, door, read_only=read_only)
     config = uvicorn.Config(
@@ -54,7 +54,7 @@ def serve(
         http="h11",
         ws="none",
     )
-    made.listen(128)
+    listener.listen(128)
     named = f"[{host}]" if ":" in host else host
     told(f"http://{named}:{port}/?token={door.token}")
-    uvicorn.Server(config).run(sockets=[made])
+    uvicorn.Server(config).run(sockets=[listener])

@@ -276,8 +276,8 @@ _CODES: dict[int, Code] = {
 
 def _turned_away(response: Response, place: str, wire: DispatchContext) -> Answer | _Again:
     status = response.status_code
-    said = wire.redacted(_words(response))
-    text = f"{place} answered {status}{f': {said}' if said else ''}"
+    message = wire.redacted(_words(response))
+    text = f"{place} answered {status}{f': {message}' if message else ''}"
     other: Code = "transport-unavailable" if status >= 500 else "transport-rejected"
     problem = Problem(_CODES.get(status, other), text, found=str(status))
     if status == 429 or status >= 500:
@@ -297,19 +297,19 @@ def _words(response: Response) -> str:
 
 def _message(text: str) -> str:
     error = (table(text) or {}).get("error")
-    said = error.get("message") if isinstance(error, dict) else error
-    return said if isinstance(said, str) else ""
+    message = error.get("message") if isinstance(error, dict) else error
+    return message if isinstance(message, str) else ""
 
 
 def _retry_after(response: Response, wire: DispatchContext) -> float | None:
-    said = response.headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", said):
-        return float(said)
-    if not said:
+    after = response.headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", after):
+        return float(after)
+    if not after:
         return None
     from email.utils import parsedate_to_datetime
 
     try:
-        return max(0.0, parsedate_to_datetime(said).timestamp() - wire.clock())
+        return max(0.0, parsedate_to_datetime(after).timestamp() - wire.clock())
     except (ValueError, OverflowError):
         return None

@@ -94,6 +94,6 @@ def _status(program: str, spoken: Spoken, wire: DispatchContext) -> Problem | No
         return None
     by_signal = f"was ended by signal {-spoken.status}"
     how = f"exited {spoken.status}" if spoken.status > 0 else by_signal
-    said = " ".join(spoken.tail.decode("utf-8", "replace").split())[-500:]
-    text = wire.redacted(f"{program} {how}{f': {said}' if said else ''}")
+    message = " ".join(spoken.tail.decode("utf-8", "replace").split())[-500:]
+    text = wire.redacted(f"{program} {how}{f': {message}' if message else ''}")
     return Problem("transport-failed", text, found=str(spoken.status))

@@ -117,10 +117,10 @@ class DispatchFolder:
         for folder, names in _by_folder(places):
             with suppress(FileNotFoundError), self._below(folder, folder, make=False) as directory:
                 old = {f"{name}{end}" for name in names for end in (".reply", ".result", ASKED)}
-                found = old.intersection(os.listdir(directory))
-                for name in found:
+                known = old.intersection(os.listdir(directory))
+                for name in known:
                     os.unlink(name, dir_fd=directory)
-                if found:
+                if known:
                     atomic_write.sync(directory)
 
     def result_file(self, place: str) -> str:
@@ -158,11 +158,11 @@ def _folders(tree: DiskTree, folder: str) -> Iterator[str]:
 
 
 def _by_folder(places: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    found: dict[str, list[str]] = {}
+    by_folder: dict[str, list[str]] = {}
     for place in places:
         folder, _, name = place.rpartition("/")
-        found.setdefault(folder, []).append(name)
-    yield from found.items()
+        by_folder.setdefault(folder, []).append(name)
+    yield from by_folder.items()
 
 
 def _write_prompt(directory: int, name: str, data: bytes) -> None:

@@ -80,11 +80,11 @@ def _make(place: str) -> None:
 
 
 def forget(place: str, project: str) -> tuple[Entry, ...]:
-    found = [(name, entry) for name, entry in _files(place) if entry.project == project]
+    allowed = [(name, entry) for name, entry in _files(place) if entry.project == project]
     with atomic_write.reporting_errors(place):
-        for name, _ in found:
+        for name, _ in allowed:
             os.unlink(f"{place}/{name}")
-    return tuple(entry for _, entry in found)
+    return tuple(entry for _, entry in allowed)
 
 
 def entries(place: str) -> tuple[Entry, ...]:
@@ -103,8 +103,8 @@ def _files(place: str) -> Iterator[tuple[str, Entry]]:
 
 def _entry(content: bytes) -> Entry | None:
     try:
-        said = json.loads(content)
-        entry = Entry(**{**said, "variables": tuple(said["variables"])})
+        fields = json.loads(content)
+        entry = Entry(**{**fields, "variables": tuple(fields["variables"])})
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return entry if entry.kind in trust.DEED else None

@@ -212,8 +212,8 @@ def sha256(data: bytes) -> str:
 def sweep(directory: int, depth: int = _DEEPEST) -> None:
     """The caller holds the lock that the writers of temporary files would need."""
     with os.scandir(directory) as listing:
-        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
-    for name, is_directory in found:
+        listed = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
+    for name, is_directory in listed:
         # We can have left nothing in a folder that is gone or that we cannot enter.
         with suppress(FileNotFoundError, PermissionError):
             if is_directory and depth:
@@ -224,14 +224,14 @@ def sweep(directory: int, depth: int = _DEEPEST) -> None:
 
 
 def leftovers(tree: DiskTree, folder: str = "", depth: int = 8) -> list[str]:
-    found = []
+    paths = []
     for entry in entries(tree, folder):
         path = f"{folder}/{entry.name}".lstrip("/")
         if is_leftover(entry.name):
-            found.append(path)
+            paths.append(path)
         elif entry.kind == "dir" and depth:
-            found += leftovers(tree, path, depth - 1)
-    return found
+            paths += leftovers(tree, path, depth - 1)
+    return paths
 
 
 def is_writable(folder: str) -> bool:

@@ -152,8 +152,8 @@ def last_lines(fd: int, count: int, end: int | None = None) -> list[bytes]:
 
 
 def _first_line(data: bytes) -> int:
-    found = data.find(b"\n", 0, -1)
-    return len(data) if found < 0 else found
+    end = data.find(b"\n", 0, -1)
+    return len(data) if end < 0 else end
 
 
 def entries(lines: Iterable[bytes], first: int, file: str) -> Iterator[Entry | Problem]:

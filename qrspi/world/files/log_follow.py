@@ -61,12 +61,12 @@ def news(tree: DiskTree, path: str, place: Place) -> News:
 
 def following(tree: DiskTree, path: str, place: Place, reader: int) -> Iterator[Entry | Problem]:
     """Everything that is added from now on, until nobody reads the descriptor `reader` any more."""
-    told: tuple[Entry | Problem, ...] = ()
+    items: tuple[Entry | Problem, ...] = ()
     while not _is_gone(reader):
-        found = news(tree, path, place)
-        if found.place != place or found.items != told:
-            yield from found.items
-        told, place = found.items, found.place
+        fresh = news(tree, path, place)
+        if fresh.place != place or fresh.items != items:
+            yield from fresh.items
+        items, place = fresh.items, fresh.place
 
 
 def _is_gone(reader: int) -> bool:

@@ -68,9 +68,9 @@ class Transaction:
         return self._connection.execute(statement, values)
 
 
-def _within_limits(found: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+def _within_limits(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     left = LARGEST_ANSWER
-    for row in found:
+    for row in rows:
         left -= sum(len(value) + _CELL if isinstance(value, str) else _CELL for value in row)
         if left < 0:
             raise Unusable(Fault("unreadable", _TOO_MUCH))
@@ -164,9 +164,9 @@ def _check_shape(database: Transaction) -> None:
     if mark == MARK and version != VERSION:
         detail = f"is of another version ({version}; this qrspi knows {VERSION})"
         raise Unusable(Fault("unreadable", detail))
-    found: dict[str, str] = dict(database.rows(_OTHERS))
+    definitions: dict[str, str] = dict(database.rows(_OTHERS))
     acting = {name for (name,) in database.rows(_ACTING)}
-    same = all(found.get(name) == sql for name, sql in DEFINITIONS.items())
+    same = all(definitions.get(name) == sql for name, sql in DEFINITIONS.items())
     if mark != MARK or not same or not acting <= DEFINITIONS.keys():
         raise Unusable(Fault("unreadable", "is somebody else's database, or of another shape"))
 

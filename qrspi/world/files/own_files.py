@@ -48,10 +48,10 @@ def _is_kept(found: os.stat_result) -> bool:
 
 
 def toml(path: str, code: Code) -> dict[str, object] | Problem | None:
-    found = _toml(path)
-    if isinstance(found, str):
-        return own_file.fault(code, path, "", found, "a TOML file of your own")
-    return found
+    table = _toml(path)
+    if isinstance(table, str):
+        return own_file.fault(code, path, "", table, "a TOML file of your own")
+    return table
 
 
 def _toml(path: str) -> dict[str, object] | str | None:

@@ -23,12 +23,12 @@ def refusal(path: str, where: Places) -> str | None:
     if not path.strip() or "\0" in path:
         return "it is not a path"
     try:
-        found = [real for start in where.starts if (real := _real(path, start))]
+        real_paths = [real for start in where.starts if (real := _real(path, start))]
     except OSError as error:
         return f"it cannot be looked up ({os.strerror(error.errno or 0)})"
-    if not found:
+    if not real_paths:
         return "no such file"
-    good = next((real for real in found if _lies_in(real, where.allowed)), None)
+    good = next((real for real in real_paths if _lies_in(real, where.allowed)), None)
     if good is None:
         return "it lies outside the run and the declared assets"
     return None if stat.S_ISREG(os.lstat(good).st_mode) else "it is not a regular file"

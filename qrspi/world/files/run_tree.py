@@ -225,8 +225,8 @@ class DiskTree:
         return Fault("not-a-file", "file")
 
 
-def _identity(found: os.stat_result) -> tuple[int, int]:
-    return found.st_dev, found.st_ino
+def _identity(info: os.stat_result) -> tuple[int, int]:
+    return info.st_dev, info.st_ino
 
 
 @contextmanager

@@ -102,11 +102,11 @@ class Line:
         with reported():
             self._asking = self._asking or self._connection.channel()
             try:
-                found = self._asking.queue_declare(name, passive=True)
+                declared = self._asking.queue_declare(name, passive=True)
             except amqp.exceptions.NotFound:
                 self._asking = None
                 return None
-        return Standing(found.message_count, found.consumer_count)
+        return Standing(declared.message_count, declared.consumer_count)
 
     def delete(self, name: str) -> None:
         with reported():
@@ -160,20 +160,20 @@ def connect(where: BrokerAddress, heartbeat: float = HEARTBEAT) -> Line:
     late = threading.Event()
 
     def reach() -> None:
-        found = _reached(where, connection)
-        ended.put(found)
-        if late.is_set() and isinstance(found, Line):
-            found.close()
+        opened = _reached(where, connection)
+        ended.put(opened)
+        if late.is_set() and isinstance(opened, Line):
+            opened.close()
 
     threading.Thread(target=reach, daemon=True).start()
     try:
-        found = ended.get(timeout=SECONDS)
+        outcome = ended.get(timeout=SECONDS)
     except Empty:
         late.set()
         raise Halt(_unreachable(where, TimeoutError())) from None
-    if isinstance(found, Halt):
-        raise found
-    return found
+    if isinstance(outcome, Halt):
+        raise outcome
+    return outcome
 
 
 def _connection(where: BrokerAddress, heartbeat: float) -> Connection:

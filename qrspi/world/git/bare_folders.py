@@ -38,8 +38,8 @@ def explicit(directory: str) -> list[str]:
 
 def _outside_runs(path: str) -> str:
     """The folder of runs, of whatever is in a run."""
-    project, found, _ = f"{path}/".rpartition(_RUNS)
-    return f"{project}{_RUNS[:-1]}" if found else path
+    project, separator, _ = f"{path}/".rpartition(_RUNS)
+    return f"{project}{_RUNS[:-1]}" if separator else path
 
 
 def _has_git(path: str) -> bool:

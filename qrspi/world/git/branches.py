@@ -38,8 +38,8 @@ def names(repo: Repo) -> frozenset[str]:
 
 
 def remote(repo: Repo) -> str:
-    found = os.fsdecode(command.read(repo.path, ["remote"]).out).split()
-    return "origin" if "origin" in found else next(iter(found), "")
+    remotes = os.fsdecode(command.read(repo.path, ["remote"]).out).split()
+    return "origin" if "origin" in remotes else next(iter(remotes), "")
 
 
 def spelled(repo: Repo, name: str) -> str:

@@ -69,8 +69,8 @@ class Output(NamedTuple):
 
     @property
     def words(self) -> str:
-        said = self.err.strip() or self.out.decode("utf-8", "replace")
-        lines = (line.strip() for line in said.splitlines())
+        output = self.err.strip() or self.out.decode("utf-8", "replace")
+        lines = (line.strip() for line in output.splitlines())
         return "; ".join(line for line in lines if line).replace(":; ", ": ")[:LONGEST_WORDS]
 
 
@@ -145,8 +145,8 @@ def pour(directory: str, args: Sequence[str], env: dict[str, str], sink: int) ->
 
 
 def version() -> str:
-    said = read("/", ["version"]).out.decode("utf-8", "replace").strip()
-    return said.removeprefix("git version ")
+    output = read("/", ["version"]).out.decode("utf-8", "replace").strip()
+    return output.removeprefix("git version ")
 
 
 def failure(verb: str, output: Output) -> Halt:
@@ -232,8 +232,8 @@ def _cannot_run(error: OSError) -> Halt:
 
 def _config_env(config: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Not `-c`, which cannot name a section with '=' in it."""
-    said = os.environ.get("GIT_CONFIG_COUNT", "")
-    first = int(said) if said.isdecimal() else 0
+    count = os.environ.get("GIT_CONFIG_COUNT", "")
+    first = int(count) if count.isdecimal() else 0
     env = {"GIT_CONFIG_COUNT": str(first + len(config))} if config else {}
     for number, (key, value) in enumerate(config, first):
         env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}

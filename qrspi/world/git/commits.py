@@ -93,8 +93,8 @@ def check_ready(repo: Repo, verb: str) -> None:
 def message_of(repo: Repo, name: str) -> str:
     check(name)
     args = ["rev-list", "--max-count=1", "--encoding=UTF-8", "--format=%B", name, "--"]
-    said = command.read(repo.path, args).out.decode("utf-8", "replace")
-    return said.partition("\n")[2]
+    output = command.read(repo.path, args).out.decode("utf-8", "replace")
+    return output.partition("\n")[2]
 
 
 def has_lines(message: str, lines: Sequence[str]) -> bool:
@@ -114,8 +114,8 @@ def find(
     bound = [f"^{since}"] if since and resolve(repo, since) else []
     args = ["rev-list", f"--max-count={most}", "--encoding=UTF-8", "--format=%B%x00"]
     where = ["HEAD", *bound, "--", *command.literal(paths)]
-    said = command.read(repo.path, [*args, *where]).out.decode("utf-8", "replace")
-    for record in said.split("\0\n"):
+    output = command.read(repo.path, [*args, *where]).out.decode("utf-8", "replace")
+    for record in output.split("\0\n"):
         title, _, message = record.partition("\n")
         if has_lines(message, lines):
             return title.removeprefix("commit ")
@@ -126,13 +126,13 @@ def parent_of_head(repo: Repo, most: int = 100) -> Ref | None:
     """HEAD~1 in a history without decisions: a commit of theirs changes no text."""
     args = ["rev-list", "--first-parent", f"--max-count={most}", "--encoding=UTF-8"]
     asked = [*args, "--format=%B%x00", "HEAD", "--"]
-    said = command.read(repo.path, asked, ok=(0, 128)).out  # 128: the branch has no commit
-    found: list[Ref] = []
-    for at, record in enumerate(said.decode("utf-8", "replace").split("\0\n")[:-1]):
+    output = command.read(repo.path, asked, ok=(0, 128)).out  # 128: the branch has no commit
+    refs: list[Ref] = []
+    for at, record in enumerate(output.decode("utf-8", "replace").split("\0\n")[:-1]):
         title, _, message = record.partition("\n")
         if not any(line.startswith(DECISION) for line in message.split("\n")):
-            found.append(Ref(f"HEAD~{at}", title.removeprefix("commit ")))
-    return found[1] if found[1:] else None
+            refs.append(Ref(f"HEAD~{at}", title.removeprefix("commit ")))
+    return refs[1] if refs[1:] else None
 
 
 def lines_of(repo: Repo, beginning: str, paths: Sequence[str]) -> frozenset[str]:
@@ -140,8 +140,8 @@ def lines_of(repo: Repo, beginning: str, paths: Sequence[str]) -> frozenset[str]
         return frozenset()
     args = ["rev-list", "--max-count=5000", "--encoding=UTF-8", "--fixed-strings"]
     which = [f"--grep={beginning}", "--format=%B", "HEAD", "--", *command.literal(paths)]
-    said = command.read(repo.path, [*args, *which]).out.decode("utf-8", "replace")
-    return frozenset(line for line in said.split("\n") if line.startswith(beginning))
+    output = command.read(repo.path, [*args, *which]).out.decode("utf-8", "replace")
+    return frozenset(line for line in output.split("\n") if line.startswith(beginning))
 
 
 def touching(repo: Repo, paths: Sequence[str], most: int) -> tuple[str, ...]:
@@ -163,8 +163,8 @@ def names(repo: Repo, commit: str) -> tuple[str, ...]:
 def paths_of(repo: Repo, name: str) -> tuple[str, ...]:
     check(name)
     args = ["diff-tree", "--no-commit-id", "--name-only", "-r", "-z", "--root", "--no-renames"]
-    said = command.read(repo.path, [*args, "--no-ext-diff", "--end-of-options", name, "--"]).out
-    return tuple(name for name in os.fsdecode(said).split("\0") if name)
+    output = command.read(repo.path, [*args, "--no-ext-diff", "--end-of-options", name, "--"]).out
+    return tuple(name for name in os.fsdecode(output).split("\0") if name)
 
 
 def _known(repo: Repo, paths: Sequence[str]) -> _Known:
@@ -291,13 +291,13 @@ def contents(repo: Repo, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
     for path in paths:
         command.check_path(path)
     asked = "".join(f"{commit}:./{path}\n" for path in paths).encode()
-    said = command.read(repo.path, ["cat-file", "--batch"], given=asked).out
+    output = command.read(repo.path, ["cat-file", "--batch"], given=asked).out
     found: dict[str, bytes] = {}
     for path in paths:
-        title, _, said = said.partition(b"\n")
+        title, _, output = output.partition(b"\n")
         *_, kind, size = title.split(b" ")
         if size != b"missing":
-            data, said = said[: int(size)], said[int(size) + 1 :]
+            data, output = output[: int(size)], output[int(size) + 1 :]
             found |= {path: data} if kind == b"blob" else {}
     return found
 
@@ -314,8 +314,8 @@ def to_restore(repo: Repo, path: str) -> str:
 
 def _removed_by(repo: Repo, path: str) -> str:
     args = ["log", "--max-count=1", "--format=%H", "--diff-filter=D", "--no-renames", "HEAD", "--"]
-    said = command.read(repo.path, [*args, *command.literal([path])]).out
-    return said.decode("ascii", "replace").strip()
+    output = command.read(repo.path, [*args, *command.literal([path])]).out
+    return output.decode("ascii", "replace").strip()
 
 
 def _checkout(repo: Repo, path: str, source: str) -> str:

@@ -87,8 +87,8 @@ def _read(emitted: Callable[[str], DiffResult]) -> bytes:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="qrspi-") as place:
-        done = emitted(place)
-        with open(f"{place}/{done.file}", "rb") as file:
+        result = emitted(place)
+        with open(f"{place}/{result.file}", "rb") as file:
             return file.read()
 
 
@@ -120,8 +120,8 @@ def names(repo: Repo, pair: Pair, folder: str) -> tuple[str, ...]:
     for name in pair:
         check(name)
     args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none"]
-    said = command.read(repo.root, [*args, *pair, "--", *command.literal([folder])]).out
-    return tuple(name for name in os.fsdecode(said).split("\0") if name)
+    output = command.read(repo.root, [*args, *pair, "--", *command.literal([folder])]).out
+    return tuple(name for name in os.fsdecode(output).split("\0") if name)
 
 
 def _lines(repo: Repo, pair: Pair) -> changed_lines.Changes:
@@ -134,8 +134,8 @@ def _lines(repo: Repo, pair: Pair) -> changed_lines.Changes:
 
 
 def _in_work_tree(repo: Repo, name: str) -> bytes | None:
-    found = DiskTree(repo.root).read(name)
-    return None if isinstance(found, Fault) else found
+    data = DiskTree(repo.root).read(name)
+    return None if isinstance(data, Fault) else data
 
 
 def _in_commit(repo: Repo, tip: str, name: str) -> bytes | None:
@@ -298,9 +298,9 @@ def _look(path: str, algorithm: str) -> _Seen | None:
     except OSError:
         return None
     with closing(fd):
-        found = os.fstat(fd)
-        oid = _blob(fd, found.st_size, algorithm) if stat.S_ISREG(found.st_mode) else None
-    return _Seen(oid, _numbers(found)) if oid else None
+        info = os.fstat(fd)
+        oid = _blob(fd, info.st_size, algorithm) if stat.S_ISREG(info.st_mode) else None
+    return _Seen(oid, _numbers(info)) if oid else None
 
 
 def _blob(fd: int, size: int, algorithm: str) -> str | None:
@@ -312,9 +312,9 @@ def _blob(fd: int, size: int, algorithm: str) -> str | None:
     return digest.hexdigest() if size == 0 else None
 
 
-def _numbers(found: os.stat_result) -> tuple[int, ...]:
-    changed, modified = (divmod(ns, _SECOND) for ns in (found.st_ctime_ns, found.st_mtime_ns))
-    rest = (found.st_dev, found.st_ino, found.st_uid, found.st_gid, found.st_size)
+def _numbers(info: os.stat_result) -> tuple[int, ...]:
+    changed, modified = (divmod(ns, _SECOND) for ns in (info.st_ctime_ns, info.st_mtime_ns))
+    rest = (info.st_dev, info.st_ino, info.st_uid, info.st_gid, info.st_size)
     return tuple(number & 0xFFFFFFFF for number in (*changed, *modified, *rest))
 
 

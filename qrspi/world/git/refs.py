@@ -65,8 +65,8 @@ def _base(repo: Repo, configured: str | None) -> tuple[_Branches, str]:
     branches = _branches(repo, configured)
     if configured:
         return branches, _configured(repo, configured, branches)
-    if found := _usual(branches):
-        return branches, found
+    if usual := _usual(branches):
+        return branches, usual
     raise _no_base(
         "no base branch to compare with: the remote names none, and there is no "
         f"{', '.join(USUAL_NAMES[:-1])} or {USUAL_NAMES[-1]}"
@@ -105,8 +105,8 @@ def came_with(repo: Repo, commit: str) -> str | None:
     since = ["HEAD", f"^{commit}", "--"]
     line = command.read(repo.path, ["rev-list", "--first-parent", *since]).out.split()
     heirs = {*command.read(repo.path, ["rev-list", "--ancestry-path", *since]).out.split()}
-    found = next((os.fsdecode(one) for one in reversed(line) if one in heirs), None)
-    return None if found is None or is_ancestor(repo, commit, f"{found}^1") else found
+    heir = next((os.fsdecode(one) for one in reversed(line) if one in heirs), None)
+    return None if heir is None or is_ancestor(repo, commit, f"{heir}^1") else heir
 
 
 def check(name: str, field: str = "") -> None:
@@ -131,8 +131,8 @@ def _branches(repo: Repo, configured: str | None) -> _Branches:
     if configured:
         patterns.append(f"refs/remotes/{configured}")
     fields = "%(refname)%00%(objectname)%00%(symref)"
-    said = command.read(repo.path, ["for-each-ref", f"--format={fields}", *patterns]).out
-    rows = [line.split("\0") for line in os.fsdecode(said).split("\n") if line]
+    output = command.read(repo.path, ["for-each-ref", f"--format={fields}", *patterns]).out
+    rows = [line.split("\0") for line in os.fsdecode(output).split("\n") if line]
     commits = {name: commit for row in rows for name, commit in _named(*row)}
     default = next((target for name, _, target in rows if name == _ORIGIN_HEAD), "")
     here = branch(repo)

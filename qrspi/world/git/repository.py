@@ -67,8 +67,8 @@ def branch(repo: Repo) -> str | None:
     head = _content(f"{repo.git_dir}/HEAD") or b""
     if head.startswith(b"ref: refs/heads/") and not head.startswith(b"ref: refs/heads/.invalid"):
         return os.fsdecode(head.removeprefix(b"ref: refs/heads/").rstrip(b"\r\n"))
-    said = command.read(repo.path, ["symbolic-ref", "--quiet", "HEAD"], ok=(0, 1)).out
-    return os.fsdecode(said).strip().removeprefix("refs/heads/") or None
+    output = command.read(repo.path, ["symbolic-ref", "--quiet", "HEAD"], ok=(0, 1)).out
+    return os.fsdecode(output).strip().removeprefix("refs/heads/") or None
 
 
 def identity(repo: Repo, role: Literal["AUTHOR", "COMMITTER"] = "AUTHOR") -> str | None:
@@ -156,8 +156,8 @@ def _leads_out(git_dir: str, root: str) -> Halt:
 def _refuse_planted(repo: Repo) -> None:
     """Agents write into runs. With a `.git` there, one would choose what is committed where, and
     have its hooks run. The folders above a run may be a submodule, which git itself has made."""
-    project, found, run = f"{repo.path}/".rpartition(_RUNS)
-    if not found or not repo.root.startswith(f"{project}/"):
+    project, separator, run = f"{repo.path}/".rpartition(_RUNS)
+    if not separator or not repo.root.startswith(f"{project}/"):
         return
     is_run = run and repo.root.startswith(f"{project}{_RUNS}")
     around = find(project)

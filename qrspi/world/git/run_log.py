@@ -54,9 +54,9 @@ def _removed(changes: bytes) -> Iterator[Removed]:
             yield Removed(sha, file, line[1:].rstrip(b"\r"))
 
 
-def _commits(said: str, prefix: str) -> Iterator[Commit]:
+def _commits(output: str, prefix: str) -> Iterator[Commit]:
     """A commit begins with an empty part; no name of a file is empty."""
-    parts = said.split("\0")
+    parts = output.split("\0")
     at = 0
     while at < len(parts):
         if parts[at] or at + 2 >= len(parts) or not _COMMIT.fullmatch(parts[at + 1]):

@@ -57,13 +57,13 @@ class Listing:
 
     def by_child(self) -> dict[str, bytes]:
         """Of each file or folder directly in this one, a hash of what git has of it."""
-        skip, found = len(self._folder), dict[bytes, Any]()
+        skip, digests = len(self._folder), dict[bytes, Any]()
         for line in self._lines:
             child = _name(line)[skip:].partition(b"/")[0]
-            if child not in found:
-                found[child] = sha256()
-            found[child].update(line + b"\0")
-        return {os.fsdecode(child): digest.digest() for child, digest in found.items()}
+            if child not in digests:
+                digests[child] = sha256()
+            digests[child].update(line + b"\0")
+        return {os.fsdecode(child): digest.digest() for child, digest in digests.items()}
 
 
 _AFTER_SLASH = bytes((ord("/") + 1,))
@@ -100,8 +100,8 @@ def untracked_in(entries: Sequence[Tracked], repo: Repo, paths: Sequence[str]) -
 
 def hidden_changes(repo: Repo) -> tuple[str, ...]:
     """Files that git is told not to look at, and that are not as the index has them."""
-    said = command.read(repo.root, ["ls-files", "-z", "-v"]).out
-    lines = os.fsdecode(said).split("\0")
+    output = command.read(repo.root, ["ls-files", "-z", "-v"]).out
+    lines = os.fsdecode(output).split("\0")
     names = (line[2:] for line in lines if line[:1] in HIDDEN)
     # A sparse checkout has most of them nowhere; those are as they should be.
     there = [name for name in names if os.path.lexists(f"{repo.root}/{name}")]

@@ -88,15 +88,15 @@ def _drop_unreadable(repo: Repo) -> bool:
     from shutil import rmtree
 
     ours = os.fsencode(os.path.realpath(f"{repo.root}/{FOLDER}") + "/")
-    found = False
+    is_there = False
     for name in os.listdir(f"{repo.common_dir}/worktrees"):
         notes = f"{repo.common_dir}/worktrees/{name}"
         texts = {file: _text(f"{notes}/{file}") for file in ("locked", "gitdir", "commondir")}
         unfinished = texts["locked"] == b"initializing" and not texts["commondir"]
         if unfinished and texts["gitdir"].startswith(ours):
             rmtree(notes)
-            found = True
-    return found
+            is_there = True
+    return is_there
 
 
 def _text(path: str) -> bytes:
@@ -208,9 +208,9 @@ def _claims(repo: Repo, path: str) -> bool:
     if os.path.islink(link) or not os.path.isfile(link):
         return False
     with reporting_errors(link), open(link, "rb") as file:
-        said = file.read(4096)
+        content = file.read(4096)
     folder = os.path.realpath(f"{repo.common_dir}/worktrees")
-    return said.startswith(os.fsencode(f"gitdir: {folder}/"))
+    return content.startswith(os.fsencode(f"gitdir: {folder}/"))
 
 
 def _relinked(repo: Repo, path: str, branch: str) -> bool:
@@ -287,8 +287,8 @@ def staged(repo: Repo) -> tuple[str, ...]:
 def _differing(repo: Repo, untracked: str = "no") -> tuple[str, ...]:
     args = ["status", "--porcelain", "-z", f"--untracked-files={untracked}", "--no-renames"]
     args.append("--ignore-submodules=dirty")
-    said = command.read(repo.path, args, config=_filters_off(repo)).out
-    return tuple(line for line in os.fsdecode(said).split("\0") if line)
+    output = command.read(repo.path, args, config=_filters_off(repo)).out
+    return tuple(line for line in os.fsdecode(output).split("\0") if line)
 
 
 def exclude_folder(repo: Repo) -> bool:
@@ -332,8 +332,8 @@ def _merge(repo: Repo, name: str, message: str, before: str) -> tuple[str, ...]:
 
 
 def _in_conflict(repo: Repo) -> tuple[str, ...]:
-    said = command.read(repo.path, ["ls-files", "-z", "--unmerged", "--full-name", ":/"]).out
-    names = (line.partition("\t")[2] for line in os.fsdecode(said).split("\0") if line)
+    output = command.read(repo.path, ["ls-files", "-z", "--unmerged", "--full-name", ":/"]).out
+    names = (line.partition("\t")[2] for line in os.fsdecode(output).split("\0") if line)
     return tuple(dict.fromkeys(names))
 
 
@@ -346,8 +346,8 @@ def _take_back(repo: Repo, before: str) -> None:
 
 def _filters_off(repo: Repo) -> list[tuple[str, str]]:
     args = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."]
-    said = command.read(repo.path, args, ok=(0, 1)).out
-    names = {key.rpartition(".")[0] for key in os.fsdecode(said).split("\0") if key}
+    output = command.read(repo.path, args, ok=(0, 1)).out
+    names = {key.rpartition(".")[0] for key in os.fsdecode(output).split("\0") if key}
     off = {"clean": "", "smudge": "", "process": "", "required": "false"}
     return [(f"{name}.{key}", value) for name in sorted(names) for key, value in off.items()]
 

@@ -37,8 +37,8 @@ def today() -> str:
 
 
 def _fixed() -> str:
-    said = os.environ.get(VARIABLE, "")
-    if not said or patterns.fullmatch(_SHAPE, said):
-        return said
-    message = f"{VARIABLE} is {said!r}: expected a UTC time such as 2026-05-17T09:30:00Z"
-    raise Misuse(Problem("bad-time", message, field=VARIABLE, found=said, expected="a UTC time"))
+    value = os.environ.get(VARIABLE, "")
+    if not value or patterns.fullmatch(_SHAPE, value):
+        return value
+    message = f"{VARIABLE} is {value!r}: expected a UTC time such as 2026-05-17T09:30:00Z"
+    raise Misuse(Problem("bad-time", message, field=VARIABLE, found=value, expected="a UTC time"))

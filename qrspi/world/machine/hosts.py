@@ -63,5 +63,5 @@ def mismatch(found: Availability, config: Config) -> str | None:
     if asked == found.available:
         return None
     seen = "available" if found.available else "not available"
-    said = f"second_reviewer in config.md is {str(asked).lower()}"
-    return f"[mismatch] host {found.host}: a second reviewer is {seen} ({found.why}), and {said}"
+    setting = f"second_reviewer in config.md is {str(asked).lower()}"
+    return f"[mismatch] host {found.host}: a second reviewer is {seen} ({found.why}), and {setting}"

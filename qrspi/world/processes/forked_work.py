@@ -30,15 +30,15 @@ def each(work: Callable[[Thing], Any], things: Sequence[Thing], told: Iterable[T
     if count < 2:
         return [work(thing) for thing in told]
     children = [_fork(work, things[at::count]) for at in range(1, count)]
-    found: list[Any] = [None] * len(things)
+    results: list[Any] = [None] * len(things)
     try:
-        found[::count] = [work(one) for at, one in enumerate(told) if not at % count]
+        results[::count] = [work(one) for at, one in enumerate(told) if not at % count]
         for at, child in enumerate(children, 1):
-            found[at::count] = _found_by(child) or [work(one) for one in things[at::count]]
+            results[at::count] = _found_by(child) or [work(one) for one in things[at::count]]
     finally:
         for child in children:
             _end(child)
-    return found
+    return results
 
 
 def _cores() -> int:
@@ -69,10 +69,10 @@ def _found_by(child: _Child) -> list[Any] | None:
     with open(child.pipe, closefd=False) as file:
         sent = file.read()
     try:
-        found: list[Any] = json.loads(sent)
+        results: list[Any] = json.loads(sent)
     except ValueError:
         return None
-    return found
+    return results
 
 
 def _end(child: _Child) -> None:

@@ -70,11 +70,11 @@ class SideProcesses:
             worker.start()
 
     def ended(self) -> list[Ended]:
-        found: list[Ended] = []
+        ended: list[Ended] = []
         with suppress(queue.Empty):
             while True:
-                found.append(self._over.get_nowait())
-        return found
+                ended.append(self._over.get_nowait())
+        return ended
 
     def _work(self) -> None:
         while program := self._due.get():

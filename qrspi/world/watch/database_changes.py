@@ -22,10 +22,10 @@ class DatabaseChanges:
         self._seen.pop(name, None)
 
     def since(self) -> frozenset[str]:
-        found = [name for name, (run, before) in self._seen.items() if _written(run) != before]
-        for name in found:
+        written = [name for name, (run, before) in self._seen.items() if _written(run) != before]
+        for name in written:
             self.forget(name)
-        return frozenset(found)
+        return frozenset(written)
 
 
 def _written(run: str) -> tuple[_Written, ...]:

@@ -157,9 +157,9 @@ def _consumer(setup: Setup) -> type[Consumer]:
 
         def call_soon_ack(self, *args: Any, **options: Any) -> Any:
             """The loop sleeps for up to a second: a finished job would keep its place as long."""
-            done = super().call_soon_ack(*args, **options)
+            result = super().call_soon_ack(*args, **options)
             self._bell.ring()
-            return done
+            return result
 
     return JobConsumer
 

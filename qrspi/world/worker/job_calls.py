@@ -47,15 +47,15 @@ class StoredResults:
         word = None if isinstance(data, Fault) else result_message.read(data, {})
         return word if isinstance(word, Answered) and word.job == job else None
 
-    def keep(self, answer: Answered) -> None:
+    def keep(self, answered: Answered) -> None:
         """Only successes: a call that failed may be made again. Whole, though not synced: with the
         power the worker is lost too, and what it had to answer is asked for again."""
-        part = f".{answer.job}.part"
+        part = f".{answered.job}.part"
         with atomic_write.reporting_errors(self._folder), opened(self._folder) as directory:
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
             with closing(os.open(part, flags, 0o600, dir_fd=directory)) as fd:
-                atomic_write.write_all(fd, result_message.render(answer))
-            os.replace(part, answer.job, src_dir_fd=directory, dst_dir_fd=directory)
+                atomic_write.write_all(fd, result_message.render(answered))
+            os.replace(part, answered.job, src_dir_fd=directory, dst_dir_fd=directory)
 
     def forget_old(self) -> None:
         oldest = time.time() - queues.RESULTS_KEPT
@@ -89,8 +89,8 @@ class JobCalls:
         """Ends when the broker has the answer safe; the job is acknowledged after that."""
         with self._alone(message.job):
             if problem := worker_file.not_allowed(self._allowed, message.vendor, message.model):
-                said = problem._replace(message=f"{problem.message} ({self._name})")
-                self._answer(message, Answered(message.job, self._name, "text", "", 0.0, said))
+                reported = problem._replace(message=f"{problem.message} ({self._name})")
+                self._answer(message, Answered(message.job, self._name, "text", "", 0.0, reported))
                 return
             self._line.say(Started(message.job, self._name), message.reply_queue)
             if not self._line.is_there(message.ticket):
@@ -122,18 +122,18 @@ class JobCalls:
         allowed = self._allowed.vendors[message.vendor]
         with tempfile.TemporaryDirectory(prefix="qrspi-call-") as folder:
             answer = transports.send(self._request(message, allowed, folder), self._wire).whole()
-        made = self._made(message, allowed, answer)
-        if made.problem and made.problem.code == "transport-interrupted":
+        answered = self._made(message, allowed, answer)
+        if answered.problem and answered.problem.code == "transport-interrupted":
             # This worker is told to end at once: the job goes back to the broker.
-            raise Refusal(made.problem)
-        reply = replies.parse(made.reply, made.text.encode())
-        if made.problem is None and isinstance(reply, Reply):
-            self._stored.keep(made)
+            raise Refusal(answered.problem)
+        reply = replies.parse(answered.reply, answered.text.encode())
+        if answered.problem is None and isinstance(reply, Reply):
+            self._stored.keep(answered)
         with self._guard:
-            self._ended[made.job] = made
+            self._ended[answered.job] = answered
             while len(self._ended) > _REMEMBERED:
                 self._ended.popitem(last=False)
-        return made
+        return answered
 
     def _request(self, message: JobMessage, allowed: Allowed, folder: str) -> Request:
         named = allowed.means.named
@@ -150,9 +150,9 @@ class JobCalls:
             seconds=allowed.timeout,
         )
 
-    def _made(self, message: JobMessage, allowed: Allowed, answer: Answer) -> Answered:
+    def _made(self, message: JobMessage, allowed: Allowed, reply: Answer) -> Answered:
         """Keys are taken out here: nobody else knows them."""
-        data, problem = redaction.without(answer.data, self._wire.keys), answer.problem
+        data, problem = redaction.without(reply.data, self._wire.keys), reply.problem
         try:
             text = data.decode()
         except UnicodeDecodeError:
@@ -160,13 +160,13 @@ class JobCalls:
             problem = problem or Problem("reply-not-text", "its answer is not UTF-8 text")
         if problem:
             problem = problem._replace(message=self._wire.redacted(problem.message))
-        kind, seconds = allowed.means.reply, round(answer.seconds, 3)
+        kind, seconds = allowed.means.reply, round(reply.seconds, 3)
         return Answered(message.job, self._name, kind, text, seconds, problem)
 
-    def _answer(self, message: JobMessage, answer: Answered) -> None:
-        answer = _fitting(answer)
-        self._line.say(answer, message.reply_queue)
-        self._tell(answer.problem.code if answer.problem else "done", message, answer.seconds)
+    def _answer(self, message: JobMessage, answered: Answered) -> None:
+        answered = _fitting(answered)
+        self._line.say(answered, message.reply_queue)
+        self._tell(answered.problem.code if answered.problem else "done", message, answered.seconds)
 
     def _tell(self, how: str, message: JobMessage, seconds: float) -> None:
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -174,8 +174,8 @@ class JobCalls:
         self._log(f"{when} {message.job[:12]} {message.name} {who} {how} {seconds:.1f} s")
 
 
-def _fitting(answer: Answered) -> Answered:
-    if len(result_message.render(answer)) <= LIMIT:
-        return answer
+def _fitting(answered: Answered) -> Answered:
+    if len(result_message.render(answered)) <= LIMIT:
+        return answered
     problem = Problem("reply-too-large", f"its answer has more than {LIMIT} bytes as JSON")
-    return answer._replace(text="", problem=problem)
+    return answered._replace(text="", problem=problem)

@@ -37,10 +37,10 @@ class ResultLine:
             self._tried(lambda line: line.publish(body, to=queue, lasting=lasting))
 
     def is_there(self, queue: str) -> bool:
-        found: list[bool] = []
+        states: list[bool] = []
         with self._guard:
-            self._tried(lambda line: found.append(line.is_there(queue)))
-        return found[-1]
+            self._tried(lambda line: states.append(line.is_there(queue)))
+        return states[-1]
 
     def _tried(self, work: Callable[[Line], object]) -> None:
         while True:

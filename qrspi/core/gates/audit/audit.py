@@ -97,8 +97,8 @@ def _without_targets(tasks: list[Task]) -> tuple[str, ...]:
 
 
 def _targets(tasks: Iterable[Task]) -> tuple[str, ...]:
-    found = (_plain(path) for task in tasks for path in task.target_files)
-    return tuple(dict.fromkeys(path for path in found if path))
+    plain = (_plain(path) for task in tasks for path in task.target_files)
+    return tuple(dict.fromkeys(path for path in plain if path))
 
 
 def _plain(path: str) -> str:
@@ -177,12 +177,12 @@ def _relevant(data: bytes | Fault) -> tuple[str, ...] | str:
 
 def _cited(tree: Tree, code: Code) -> tuple[str, ...]:
     """The files that research cites by line and that are really there."""
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for path in step_text.paths(tree, "research"):
         for match in _CITED.finditer(_text(tree, path)):
-            if len(found) < _MANY_CITATIONS:
-                found.setdefault(_plain(match[1]))
-    return tuple(path for path in found if plan_words.inside(path) and code.has(path))
+            if len(paths) < _MANY_CITATIONS:
+                paths.setdefault(_plain(match[1]))
+    return tuple(path for path in paths if plan_words.inside(path) and code.has(path))
 
 
 def _text(tree: Tree, path: str) -> str:
@@ -246,9 +246,9 @@ def verdict(score: int) -> Verdict:
 
 
 def overall(reviews: Iterable[Review]) -> Verdict:
-    said = {review.verdict for review in reviews}
+    verdicts = {review.verdict for review in reviews}
     order: tuple[Verdict, ...] = ("rejected", "concerns")
-    return next((word for word in order if word in said), "approved")
+    return next((word for word in order if word in verdicts), "approved")
 
 
 class Coverage(NamedTuple):
@@ -263,21 +263,21 @@ class Coverage(NamedTuple):
 
 
 def feasibility(found: Coverage, findings: tuple[str, ...] = ()) -> Dimension:
-    said = [*findings, *(f"no task targets {file}" for file in found.uncovered)]
+    lines = [*findings, *(f"no task targets {file}" for file in found.uncovered)]
     if found.departs:
-        said.append(
+        lines.append(
             f"potentially outdated: {len(found.strange)} of {found.targets} target files neither "
             "exist nor lie beside existing ones"
         )
     if not found.context:
-        said.append("nothing says which files matter: neither research nor a context file")
+        lines.append("nothing says which files matter: neither research nor a context file")
         moves: tuple[Move, ...] = (Move(NO_CONTEXT, "no context to compare the targets with"),)
-        return Dimension("technical_feasibility", moves, tuple(said))
+        return Dimension("technical_feasibility", moves, tuple(lines))
     moves = (Move(100, "to begin with"), *_uncovered(found.uncovered))
     if found.departs:
         remedy = "target files that exist, or that lie beside existing ones"
         moves += (Move(-DEPARTS, "the plan departs from existing patterns", remedy),)
-    return Dimension("technical_feasibility", moves, tuple(said))
+    return Dimension("technical_feasibility", moves, tuple(lines))
 
 
 def _uncovered(files: tuple[str, ...]) -> tuple[Move, ...]:
@@ -295,30 +295,30 @@ def risk(tasks: int, findings: tuple[str, ...] = ()) -> Dimension:
     if tasks <= MANY_TASKS:
         moves = (Move(_FEW, f"{tasks} {'task' if tasks == 1 else 'tasks'}, at most {MANY_TASKS}"),)
         return Dimension("risk_assessment", moves, findings)
-    said = f"{tasks} tasks, more than {MANY_TASKS}: the scope may have grown"
-    return Dimension("risk_assessment", (Move(_MANY, said),), (said, *findings))
+    why = f"{tasks} tasks, more than {MANY_TASKS}: the scope may have grown"
+    return Dimension("risk_assessment", (Move(_MANY, why),), (why, *findings))
 
 
 def completeness(tasks: int, findings: tuple[str, ...] = ()) -> Dimension:
     if tasks:
         return Dimension("completeness", (Move(_SOME, "there are tasks"),), findings)
-    said = "no tasks are defined"
-    return Dimension("completeness", (Move(_NONE, said),), (said, *findings))
+    why = "no tasks are defined"
+    return Dimension("completeness", (Move(_NONE, why),), (why, *findings))
 
 
 def raises(review: Review) -> tuple[str, ...]:
     """What would give more points, the best first."""
     by_name = {dimension.name: dimension for dimension in review.dimensions}
-    found: list[tuple[int, str]] = []
+    moves: list[tuple[int, str]] = []
     for move in by_name["technical_feasibility"].moves:
         if move.points < 0:
-            found.append((-move.points * 4, move.remedy))
+            moves.append((-move.points * 4, move.remedy))
         elif move.points == NO_CONTEXT:
-            found.append(((100 - NO_CONTEXT) * 4, "cite files as path:L12 in research"))
+            moves.append(((100 - NO_CONTEXT) * 4, "cite files as path:L12 in research"))
     if by_name["risk_assessment"].score == _MANY:
         text = f"plan {MANY_TASKS} tasks or fewer in one phase"
-        found.append(((_FEW - _MANY) * 3, text))
+        moves.append(((_FEW - _MANY) * 3, text))
     if by_name["completeness"].score == _NONE:
-        found.append(((_SOME - _NONE) * 3, "write the tasks in tasks/task-NN.md"))
-    ordered = sorted(found, key=lambda one: -one[0])
+        moves.append(((_SOME - _NONE) * 3, "write the tasks in tasks/task-NN.md"))
+    ordered = sorted(moves, key=lambda one: -one[0])
     return tuple(f"{text} (+{tenths / 10:g})" for tenths, text in ordered if tenths)

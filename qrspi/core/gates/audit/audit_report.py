@@ -125,15 +125,15 @@ def is_on(config: Config) -> bool:
     return config.gates is not None and config.gates.audit
 
 
-def before_approval(tree: Tree, answer: Next) -> Next:
+def before_approval(tree: Tree, following: Next) -> Next:
     """What comes before the plan is approved: the audit, a person who changes a rejected plan, or
     nothing. In the last case the answer carries what the audit found."""
     report = read(tree)
     if not isinstance(report, Report) or report.inputs != inputs_sha256(tree):
-        return _due(tree.name, answer.round, _why_due(report))
+        return _due(tree.name, following.round, _why_due(report))
     if report.verdict == "rejected":
-        return _rejected(tree.name, answer.round, report)
-    return answer._replace(because=(*answer.because, *report.lines))
+        return _rejected(tree.name, following.round, report)
+    return following._replace(because=(*following.because, *report.lines))
 
 
 def _why_due(report: Report | Problem | None) -> str:

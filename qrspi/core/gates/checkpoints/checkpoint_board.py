@@ -91,19 +91,19 @@ class Board(NamedTuple):
     @property
     def worst(self) -> dict[str, int]:
         """Each task's roughest score."""
-        found: dict[str, int] = {}
+        scores: dict[str, int] = {}
         for review in self.reviews:
             if review.score is not None and review.verdict != "escalated":
-                found[review.task] = max(review.score, found.get(review.task, 0))
-        return found
+                scores[review.task] = max(review.score, scores.get(review.task, 0))
+        return scores
 
 
 def read(tree: Tree) -> Board | Problem | None:
     """None when the run has no database."""
-    found = tree.rows(FILE, *QUERIES)
-    if isinstance(found, Fault):
-        return None if found.kind == "absent" else unusable(found)
-    return board(*found)
+    rows = tree.rows(FILE, *QUERIES)
+    if isinstance(rows, Fault):
+        return None if rows.kind == "absent" else unusable(rows)
+    return board(*rows)
 
 
 def unusable(fault: Fault) -> Problem:
@@ -127,12 +127,12 @@ def board(
     # A row that names no task is ignored.
     known = {row.task: row for row in map(Row._make, rows) if _is_task(row.task)}
     past = tuple(Review._make((*columns, bool(anyway))) for *columns, anyway in reviews)
-    said = [Message(*message) for message in messages]
+    parsed = [Message(*message) for message in messages]
     warned: dict[str, tuple[str, ...]] = {}
-    for one in said:
+    for one in parsed:
         if one.type == "context_warning":
             warned[one.task] = (*warned.get(one.task, ()), str(one.text))
-    requests = [one for one in said if one.type == "review_request"]
+    requests = [one for one in parsed if one.type == "review_request"]
     return Board(known, _counted(requests, past), past, warned)
 
 
@@ -163,42 +163,42 @@ def _counted(requests: Iterable[Message], past: tuple[Review, ...]) -> dict[str,
     return newest
 
 
-def needs_person(found: Board, task: str) -> bool:
+def needs_person(known: Board, task: str) -> bool:
     """Whether only a person can decide, and no ordinary review helps any more."""
-    asked = found.request(task)
-    return found.rows[task].state == "error" or asked.cycle > CAP or found.is_answered(asked)
+    asked = known.request(task)
+    return known.rows[task].state == "error" or asked.cycle > CAP or known.is_answered(asked)
 
 
 def must_be_read(request: Request, score: int | None) -> bool:
     return score == READ_FIRST or request.corrected
 
 
-def review_command(run: str, found: Board, task: str) -> str:
+def review_command(run: str, known: Board, task: str) -> str:
     """The command that answers, with every option that it would otherwise ask for."""
     command = f"qrspi checkpoint review {run} {task}"
-    if needs_person(found, task):
+    if needs_person(known, task):
         return f"{command} --anyway --score N -m TEXT"
-    request = found.request(task).request
+    request = known.request(task).request
     if request.smoothness is None:
         return f"{command} --read --score N -m TEXT"
     read = must_be_read(request, request.smoothness)
     return f"{command} --read" if read else command
 
 
-def told(run: str, found: Board, tree: Tree) -> tuple[CheckpointRow, ...]:
+def told(run: str, known: Board, tree: Tree) -> tuple[CheckpointRow, ...]:
     """The rows as a run's state carries them. Those who wait say what they wait for."""
-    return tuple(_told(run, found, row, tree) for row in found.rows.values())
+    return tuple(_told(run, known, row, tree) for row in known.rows.values())
 
 
-def _told(run: str, found: Board, row: Row, tree: Tree) -> CheckpointRow:
+def _told(run: str, known: Board, row: Row, tree: Tree) -> CheckpointRow:
     plain = CheckpointRow(row.task, row.state, row.heartbeat)
     if row.state in checkpoint_tables.BEATING:
         return plain._replace(reported=_is_reported(tree, row))
     if row.state not in ("needs_review", "error"):
         return plain
-    asked = found.asked.get(row.task)
-    capped = found.is_escalated(row.task) or (asked is not None and asked.cycle > CAP)
-    command = review_command(run, found, row.task)
+    asked = known.asked.get(row.task)
+    capped = known.is_escalated(row.task) or (asked is not None and asked.cycle > CAP)
+    command = review_command(run, known, row.task)
     if capped and asked:
         text = f"{row.task} {over_cap(asked)}: a person decides"
     elif row.state == "error":

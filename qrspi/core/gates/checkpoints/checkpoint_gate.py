@@ -28,9 +28,9 @@ def before(facts: Facts, answer: Answer) -> tuple[Answer, tuple[Problem, ...]]:
         if not row.kind or task_records.outcome(facts.tree, row.task) is None
     )
     then = _waiting(facts.run, board, rows, answer.next) if answer.next.who == "agent" else None
-    told = answer._replace(next=then or _with_states(answer.next, rows), checkpoints=rows)
-    others = (row for row in rows if row.kind and row.command != told.next.command)
-    return told, tuple(map(_also_waits, others))
+    gated = answer._replace(next=then or _with_states(answer.next, rows), checkpoints=rows)
+    others = (row for row in rows if row.kind and row.command != gated.next.command)
+    return gated, tuple(map(_also_waits, others))
 
 
 def _with_states(sent: Next, rows: tuple[CheckpointRow, ...]) -> Next:
@@ -38,12 +38,12 @@ def _with_states(sent: Next, rows: tuple[CheckpointRow, ...]) -> Next:
     if sent.kind != "implement":
         return sent
     asked_for = sent.missing or (sent.step,)
-    said = (
+    states = (
         f"{row.task} is {row.state} in {FILE}{_MEANS.get(row.state, '')}"
         for row in rows
         if row.task in asked_for
     )
-    return sent._replace(because=(*sent.because, *said))
+    return sent._replace(because=(*sent.because, *states))
 
 
 _MEANS = {"review_failed": ": whoever is at it mends what the review names, and asks again"}

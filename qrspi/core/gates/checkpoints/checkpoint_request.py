@@ -52,8 +52,8 @@ def read(text: str) -> Request:
     place = _PLACE.match(fields.get("Checkpoint", ""))
     usage = _PERCENT.match(fields.get("Context Usage", ""))
     heading = _HEADING.search(text)
-    said = (heading[1] if heading else "", fields.get("Smoothness", ""))
-    scores = [int(match[1]) for match in map(_SCORE.match, said) if match]
+    texts = (heading[1] if heading else "", fields.get("Smoothness", ""))
+    scores = [int(match[1]) for match in map(_SCORE.match, texts) if match]
     # Implementers flatter themselves: of two scores, the rougher one counts.
     smoothness = max(scores, default=None)
     return Request(
@@ -69,18 +69,18 @@ def read(text: str) -> Request:
 
 def _fields(text: str) -> dict[str, str]:
     """Each field with the lines below it. Its first mention counts."""
-    found: dict[str, list[str]] = {}
+    parts: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in text.splitlines():
         match = _LINE.fullmatch(line)
         name = _LABELS.get(match[1].casefold()) if match else None
         if match and name:
             lines = [match[2]]
-            found.setdefault(name, lines)
+            parts.setdefault(name, lines)
         else:
             lines.append(line)
-    told = {name: "\n".join(part.strip() for part in said).strip() for name, said in found.items()}
-    return {name: said for name, said in told.items() if said}
+    texts = {name: "\n".join(part.strip() for part in said).strip() for name, said in parts.items()}
+    return {name: said for name, said in texts.items() if said}
 
 
 def _lacks(

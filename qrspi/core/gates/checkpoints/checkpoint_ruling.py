@@ -103,11 +103,11 @@ def _escalation(board: Board, asked: Asked, run: str) -> Escalation:
     text = f"{asked.task} {why}: it is escalated to a person, and its state is error"
     problem = _refused("review-cap", text, "TASK", asked.task, f"at most {CAP}", command)
     message = f"ESCALATED: {asked.task} {why}. A person decides: {command}"
-    told = any(
+    sent = any(
         one.task == asked.task and one.verdict == "escalated" and one.number == asked.number
         for one in _since_person(board, asked.task)
     )
-    return Escalation(asked, message, problem, told)
+    return Escalation(asked, message, problem, sent)
 
 
 def _since_person(board: Board, task: str) -> list[checkpoint_board.Review]:
@@ -116,22 +116,22 @@ def _since_person(board: Board, task: str) -> list[checkpoint_board.Review]:
 
 
 def _scored(
-    board: Board, asked: Asked, said: Reviewer, estimate: float | None, run: str
+    board: Board, asked: Asked, word: Reviewer, estimate: float | None, run: str
 ) -> Ruling | Problem:
     own = asked.request.smoothness
-    score = own if said.score is None else said.score
+    score = own if word.score is None else word.score
     command = f"qrspi checkpoint review {run} {asked.task}"
     if score is None:
         text = f"{asked.task}: its request reports no smoothness, so say how smooth it was: --score"
         hint = f"{command} --read --score N -m TEXT"
         return _refused("score-needed", text, "--score", "", "0 to 9", hint)
-    if checkpoint_board.must_be_read(asked.request, score) and not (said.read or said.anyway):
-        return _unread(asked, score, _with(command, said, "--read"))
-    if score > READ_FIRST and score != own and not said.message.strip():
+    if checkpoint_board.must_be_read(asked.request, score) and not (word.read or word.anyway):
+        return _unread(asked, score, _with(command, word, "--read"))
+    if score > READ_FIRST and score != own and not word.message.strip():
         text = f"{asked.task}: a score of {score} sends it back, so say what must change: -m TEXT"
-        hint = _with(command, said, "-m TEXT")
+        hint = _with(command, word, "-m TEXT")
         return _refused("feedback-needed", text, "-m", "", "a text", hint)
-    return _ruled(board, asked, said, score, estimate)
+    return _ruled(board, asked, word, score, estimate)
 
 
 def _refused(code: Code, text: str, field: str, found: str, expected: str, hint: str) -> Problem:
@@ -262,13 +262,13 @@ def unanswered() -> Answers:
 def read_answers(data: bytes, file: str) -> Answers | Problem:
     """A question without an answer is recorded as unanswered and blocks nobody."""
     try:
-        said = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError):
         return _wrong(file, "no JSON")
-    if not isinstance(said, dict):
-        return _wrong(file, type(said).__name__)
+    if not isinstance(document, dict):
+        return _wrong(file, type(document).__name__)
     answers = unanswered()
-    for name, given in said.items():
+    for name, given in document.items():
         wrong = _put(answers.get(name), given)
         if wrong:
             return _wrong(file, f"{name}: {wrong}")

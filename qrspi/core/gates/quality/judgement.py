@@ -159,10 +159,10 @@ def _why_missed(spec: Spec) -> str:
 
 
 def by_reviewer(
-    spec: Spec, answer: str, now: str, before: Line | None, warnings: tuple[str, ...] = ()
+    spec: Spec, text: str, now: str, before: Line | None, warnings: tuple[str, ...] = ()
 ) -> Judgement:
     """`before` is the verdict that the task had until now."""
-    reply = reviewer_reply.read(answer)
+    reply = reviewer_reply.read(text)
     if isinstance(reply, Malformed):
         return _malformed(spec, reply.why, warnings)
     line = Line(reply.verdict, spec.hash, now, reply.failing)

@@ -102,24 +102,24 @@ def _judged(spec: Spec, records: QualityRecords) -> Standing:
 def debts(tree: Tree, keys: Iterable[str]) -> tuple[Standing, ...]:
     """The tasks without a PASS, including those that a person has let through."""
     gate = QualityGate(tree)
-    found = (gate.standing(key) for key in keys if not is_exempt(key))
-    return tuple(standing for standing in found if standing.debt)
+    standings = (gate.standing(key) for key in keys if not is_exempt(key))
+    return tuple(standing for standing in standings if standing.debt)
 
 
 _SHOWN = 3  # tasks that are named one by one
 
 
-def before_approval(tree: Tree, keys: Iterable[str], answer: Next) -> Next:
+def before_approval(tree: Tree, keys: Iterable[str], following: Next) -> Next:
     """Missing verdicts are told at the gate of the plan, and do not block it."""
     owed = debts(tree, keys)
     if not owed:
-        return answer
+        return following
     count = "1 task has" if len(owed) == 1 else f"{len(owed)} tasks have"
     judge = f"{count} no PASS yet: `qrspi quality batch {tree.name}` has them judged first."
     named = [standing.because for standing in owed[:_SHOWN]]
     more = (f"{len(owed) - _SHOWN} more tasks have no PASS",) if len(owed) > _SHOWN else ()
-    summary = f"{answer.summary} {judge}"
-    return answer._replace(summary=summary, because=(*answer.because, *named, *more))
+    summary = f"{following.summary} {judge}"
+    return following._replace(summary=summary, because=(*following.because, *named, *more))
 
 
 def asked(key: str) -> Ask:
@@ -130,9 +130,9 @@ def asked(key: str) -> Ask:
 def waiting_tasks(tree: Tree, keys: Iterable[str]) -> tuple[str, ...]:
     """Tasks whose reviewer has a prompt, and that nobody has judged yet."""
     there = {entry.name for entry in entries(tree, dispatch_folder(asked("")))}
-    found = [key for key in keys if f"{key}.md" in there]
+    written = [key for key in keys if f"{key}.md" in there]
     gate = QualityGate(tree)
-    owed = (key for key in found if gate.standing(key).debt)
+    owed = (key for key in written if gate.standing(key).debt)
     return tuple(key for key in owed if isinstance(tree.head(task_records.start_file(key)), Fault))
 
 

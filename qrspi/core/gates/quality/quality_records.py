@@ -68,15 +68,15 @@ def read(tree: Tree) -> QualityRecords:
     content = tree.read(FILE, LIMIT)
     if isinstance(content, Fault):
         return NO_RECORDS if content.kind == "absent" else QualityRecords({}, (_unread(content),))
-    found: dict[str, list[QualityRecord]] = {}
+    by_task: dict[str, list[QualityRecord]] = {}
     problems: list[Problem] = []
     for number, line in enumerate(content.split(b"\n"), 1):
         record = _record(line) if line.strip() else None
         if record:
-            found.setdefault(record.task, []).append(record)
+            by_task.setdefault(record.task, []).append(record)
         elif line.strip():
             problems.append(_bad_line(number))
-    return QualityRecords({task: tuple(known) for task, known in found.items()}, tuple(problems))
+    return QualityRecords({task: tuple(known) for task, known in by_task.items()}, tuple(problems))
 
 
 _TEXTS = ("task", "when", "hash", "line", "reply_sha256", "block_sha256", "who")

@@ -40,11 +40,11 @@ class Malformed(NamedTuple):
 
 def read(text: str) -> ReviewerReply | Malformed:
     parts = _parts(text)
-    said = _verdicts(parts)
-    if len(said) != 1 or said[0] not in _KNOWN:
-        return Malformed(_no_verdict(said))
+    verdicts = _verdicts(parts)
+    if len(verdicts) != 1 or verdicts[0] not in _KNOWN:
+        return Malformed(_no_verdict(verdicts))
     marks, remarks = _axes(parts.get("per-axis findings", []))
-    insufficient = said[0] == "INSUFFICIENT_CONTEXT"
+    insufficient = verdicts[0] == "INSUFFICIENT_CONTEXT"
     if isinstance(marks, Malformed):
         return marks
     missing = [axis for axis in AXES if axis not in marks]
@@ -69,13 +69,13 @@ def _decided(marks: Mapping[str, Mark]) -> Verdict:
 _KNOWN = ("PASS", "NEEDS_REFINEMENT", "REJECT", "INSUFFICIENT_CONTEXT")
 
 
-def _no_verdict(said: list[str]) -> str:
+def _no_verdict(verdicts: list[str]) -> str:
     expected = f"`## Verdict: {'|'.join(_KNOWN)}`"
-    if not said:
+    if not verdicts:
         return f"the answer has no line {expected}"
-    if len(said) == 1:
-        return f"the answer says {said[0]!r}, expected {expected}"
-    return f"the answer has {len(said)} verdicts ({', '.join(said)}), expected one"
+    if len(verdicts) == 1:
+        return f"the answer says {verdicts[0]!r}, expected {expected}"
+    return f"the answer has {len(verdicts)} verdicts ({', '.join(verdicts)}), expected one"
 
 
 _TITLES = ("per-axis findings", "specific gaps", "suggested concrete fixes")
@@ -84,7 +84,7 @@ _TITLES = ("per-axis findings", "specific gaps", "suggested concrete fixes")
 def _parts(text: str) -> dict[str, list[str]]:
     """Lines by the heading above them, where somebody asked for it. Each verdict has a line in the
     part of that name."""
-    found: dict[str, list[str]] = {"verdict": []}
+    by_heading: dict[str, list[str]] = {"verdict": []}
     part: list[str] = []
     for line in map(_printable, text.splitlines()):
         heading = _HEADING.fullmatch(line.strip())
@@ -93,10 +93,10 @@ def _parts(text: str) -> dict[str, list[str]]:
             continue
         title = heading[1].casefold()
         known = next((name for name in _TITLES if title.startswith(name)), None)
-        part = found.setdefault(known, []) if known else []
+        part = by_heading.setdefault(known, []) if known else []
         if title.startswith("verdict"):
-            found["verdict"].append(heading[1])
-    return found
+            by_heading["verdict"].append(heading[1])
+    return by_heading
 
 
 def _printable(line: str) -> str:
@@ -105,8 +105,8 @@ def _printable(line: str) -> str:
 
 
 def _verdicts(parts: Mapping[str, list[str]]) -> list[str]:
-    found = ((line, _VERDICT.match(line)) for line in parts["verdict"])
-    return [match[1].upper() if match else line[:_FOUND] for line, match in found]
+    matches = ((line, _VERDICT.match(line)) for line in parts["verdict"])
+    return [match[1].upper() if match else line[:_FOUND] for line, match in matches]
 
 
 def _axes(lines: list[str]) -> tuple[dict[str, Mark] | Malformed, tuple[str, ...]]:

@@ -71,9 +71,9 @@ def _criteria(spec: Spec) -> list[str]:
 
 
 def _unfinished(text: str, still: str) -> Iterator[Said]:
-    found = [mark.upper() for mark in _PLACEHOLDERS if mark in text.casefold()]
-    if found:
-        yield "error", f"{still} {', '.join(found)}"
+    marks = [mark.upper() for mark in _PLACEHOLDERS if mark in text.casefold()]
+    if marks:
+        yield "error", f"{still} {', '.join(marks)}"
 
 
 def _counted(spec: Spec, code: Tree) -> Iterator[Said]:
