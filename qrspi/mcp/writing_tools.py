@@ -176,10 +176,17 @@ def decide(
         ),
     ],
     to: EarlierStep = "",
+    words: Annotated[
+        str,
+        Field(
+            description="What the person said about it, if anything: kept on record, and told to "
+            "whoever applies it. Not with loop-back."
+        ),
+    ] = "",
 ) -> Call:
     """Say what becomes of one finding that waits for a person. Only what the person told you: never
     your own choice."""
-    return call("decide --yes", run, finding, choice, to=to)
+    return call("decide --yes", run, finding, choice, to=to, message=words)
 
 
 def resolve(

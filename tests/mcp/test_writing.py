@@ -246,9 +246,10 @@ def test_decisions_are_recorded_where_they_were_made(host: Host, run: Path) -> N
     scenes.save(run / ROUND / "scope-claude.clean.md", runs.clean("scope-claude"))
     assert host.document("advance", run=run.name)["next"]["kind"] == "pause"
     finding = "quality-claude.R1-F01"
-    host.document("decide", run=run.name, finding=finding, choice="skip")
+    host.document("decide", run=run.name, finding=finding, choice="skip", words="Not now.")
     record = runs.lines(run, "approvals.jsonl")[-1]
     assert (record["event"], record["finding"], record["surface"]) == ("decide", finding, "mcp")
+    assert record["note"] == "Not now."
 
 
 @pytest.mark.rule("HST-03", "HST-14")

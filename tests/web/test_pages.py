@@ -170,6 +170,20 @@ def test_a_run_is_rejected_set_aside_and_taken_up_again(server: Server, run: Pat
     assert [line["surface"] for line in runs.lines(run, "approvals.jsonl")] == ["web"] * 3
 
 
+@pytest.mark.rule("WEB-07")
+def test_what_a_person_says_of_a_finding_is_on_record(tmp_path: Path) -> None:
+    run = scenes.paused(tmp_path / "shop")
+    scenes.advance(run)
+    with serving(run.parents[2]) as server:
+        page = unescape(server.client.get(f"/runs/{RUN}").text)
+        assert "Words for whoever applies it (may stay empty)" in page
+        assert "qrspi decide 2026-05-17-user-auth quality-claude.R1-F01 apply<" in page
+        fields = {"finding": "quality-claude.R1-F01", "choice": "apply"}
+        done = server.post(f"/runs/{RUN}/decide", **fields, note="The first way.")
+    assert done.status_code == 303
+    assert runs.lines(run, "approvals.jsonl")[-1]["note"] == "The first way."
+
+
 @pytest.mark.rule("WEB-04", "WEB-07")
 def test_findings_of_the_inbox_are_decided_in_one_go(tmp_path: Path) -> None:
     run = scenes.paused(tmp_path / "shop")

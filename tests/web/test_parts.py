@@ -246,4 +246,12 @@ def test_a_form_is_a_command() -> None:
         "r", "decide", {"finding": "a.R1-F01", "choice": "loop-back", "to": "goals"}
     )
     assert found == ("decide", "r", "a.R1-F01", "loop-back", "--to", "goals", "--yes")
+    said = {"finding": "a.R1-F01", "choice": "skip", "note": " --yes "}
+    assert forms.words("r", "decide", said) == (
+        "decide",
+        "r",
+        "a.R1-F01",
+        "skip",
+        "--message=--yes",
+    )
     assert isinstance(forms.words("r", "resolve", {"key": "a b"}), Problem)

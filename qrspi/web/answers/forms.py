@@ -21,6 +21,7 @@ class Input(NamedTuple):
     label: str
     kind: Literal["text", "long", "lines", "check", "choice"] = "text"
     choices: tuple[str, ...] = ()
+    needed: bool = True
 
     @property
     def is_long(self) -> bool:
@@ -49,7 +50,8 @@ class Form(NamedTuple):
 
     @property
     def command(self) -> str:
-        typed = {one.name: _placeholder(one) for one in self.inputs if one.kind != "check"}
+        needed = (one for one in self.inputs if one.kind != "check" and one.needed)
+        typed = {one.name: _placeholder(one) for one in needed}
         known = dict(self.hidden)
         typed_words = words(self.run, self.verb, {**typed, **known})
         assert not isinstance(typed_words, Problem), typed_words
@@ -111,7 +113,9 @@ def _decide(run: str, fields: Fields) -> tuple[str, ...]:
     target = (fields["step"],) if fields.get("step") else ()
     finding, choice = fields.get("finding", ""), fields.get("choice", "")
     sure = ("--yes",) if choice == "loop-back" else ()
-    return ("decide", run, *target, finding, choice, *_to(fields), *sure)
+    note = fields.get("note", "").strip()
+    told = (f"--message={note}",) if note else ()
+    return ("decide", run, *target, finding, choice, *_to(fields), *sure, *told)
 
 
 def _resolve(run: str, fields: Fields) -> tuple[str, ...]:

@@ -172,6 +172,12 @@ def held(run: Document) -> tuple[Held, ...]:
     return tuple(Held(one, tuple(_decide(run, one))) for one in following["held"])
 
 
+_NOTE = {
+    "apply": "Words for whoever applies it (may stay empty)",
+    "skip": "Why, for the record (may stay empty)",
+}
+
+
 def _decide(run: Document, held: Document) -> Iterator[Form]:
     target = _about(run["next"])
     for option in run["next"]["options"]:
@@ -179,7 +185,8 @@ def _decide(run: Document, held: Document) -> Iterator[Form]:
             hidden = (*target, ("finding", held["name"]), ("choice", option["key"]))
             label, says = option["key"].capitalize(), option["label"]
             first = label == "Apply"
-            yield Form(run["run"], "decide", label, hidden, says=says, primary=first)
+            note = Input("note", _NOTE[option["key"]], needed=False)
+            yield Form(run["run"], "decide", label, hidden, (note,), says=says, primary=first)
     if held["targets"]:
         hidden = (*target, ("finding", held["name"]), ("choice", "loop-back"))
         to = Input("to", "Go back to", "choice", tuple(held["targets"]))
