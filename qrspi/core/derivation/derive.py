@@ -10,7 +10,6 @@ from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import (
     Next,
     NextKind,
-    Option,
     Problem,
     Progress,
     RunState,
@@ -153,7 +152,9 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
     if missing := unmet(facts, facts.step):
         return Answer(_blocked_by_need(facts, missing)), ()
     if facts.step == "replan":
-        return Answer(_replan(facts)), ()
+        from qrspi.core.steps import replanning
+
+        return _with_inputs(facts, _as_sent(facts, Answer(replanning.ask(facts)))), ()
     answer, warnings = _of_step(facts)
     return _with_inputs(facts, _as_sent(facts, _with_care(facts, answer))), warnings
 
@@ -295,23 +296,6 @@ def _invalid(facts: Facts) -> Next:
     remedy = (problem.hint if problem else "") or "correct it"
     summary = f"{why}: {remedy}, then run `qrspi next {facts.run}`."
     return _blocked(facts, "invalid", summary, (why,), (artifact,), f"qrspi validate {facts.run}")
-
-
-def _replan(facts: Facts) -> Next:
-    return Next(
-        action="replan",
-        who="human",
-        summary=f"Phase {facts.phase} is done and another follows: say how the plan changes with "
-        f"`qrspi replan minor {facts.run}` or `qrspi replan major {facts.run} --to STEP`.",
-        because=("replan-pending.md is there",),
-        step="replan",
-        options=(
-            Option("minor", "only the remaining plan and tasks change"),
-            Option("major", "an earlier artifact changes: say which with --to"),
-        ),
-        command=f"qrspi replan minor {facts.run}",
-        kind="replan",
-    )
 
 
 def _steps(facts: Facts, answer: Answer) -> tuple[StepState, ...]:

@@ -7,12 +7,16 @@ from collections.abc import Iterable, Iterator
 from qrspi.core.filenames import VERIFIED, RoundPaths
 from qrspi.core.hints import assert_never
 from qrspi.core.model import Ask, Next
-from qrspi.core.pipeline import STEP, Subject, subject_of, upstream
+from qrspi.core.pipeline import CODE_STEPS, STEP, Subject, subject_of, upstream
 from qrspi.core.records import step_text
 from qrspi.core.steps.facts import Facts
 from qrspi.core.tree import Tree, entries
 
-_OVER_TASKS = ("parallelize", "integrate", "test")  # made from the plan with every task of it
+# Made from the plan with every task of it
+_OVER_TASKS = ("parallelize", "integrate", "test", "replan")
+
+
+_RESULTS = tuple(STEP[step].artifact for step in CODE_STEPS)
 
 
 def inputs(facts: Facts, following: Next) -> tuple[str, ...]:
@@ -72,6 +76,9 @@ def made_from(facts: Facts, subject: Subject | None) -> tuple[str, ...]:
         files += tuple(one for one in step_text.paths(facts.tree, "plan") if one not in files)
     if facts.step == "test":
         files += evidence(facts)
+    if facts.step == "replan":
+        came = (*_there(facts.tree, _RESULTS), *of_tasks(facts), *settled(facts))
+        files += tuple(path for path in dict.fromkeys(came) if path not in files)
     return files + _of_all(facts, subject) if subject else files
 
 

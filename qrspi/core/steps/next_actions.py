@@ -119,10 +119,10 @@ def fixer_of(loop: Loop) -> tuple[Ask, ...]:
 
 
 def can_be_sent(following: Next, names: Container[str]) -> bool:
-    """Agents that the run waits for; also an author with a request to draft the goals from, which a
-    person could write as well, and approves in any case."""
-    waits = following.who == "agent" or (following.kind == "author" and REQUEST in names)
-    return bool(following.asks) and waits
+    """Agents that the run waits for; also an author of what a person could write as well, and
+    decides about in any case: of goals, from a request, and of the way to the next phase."""
+    drafts = following.kind == "replan" or (following.kind == "author" and REQUEST in names)
+    return bool(following.asks) and (following.who == "agent" or drafts)
 
 
 def as_sent(facts: Facts, following: Next) -> Next:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from qrspi.core.model import Next, NextKind
+from qrspi.core.model import Ask, Next, NextKind, Option
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import MARKER
+from qrspi.core.pipeline import MARKER, STEP
 from qrspi.core.records.approvals import Record
 from qrspi.core.steps import next_actions
 from qrspi.core.steps.facts import Facts
@@ -48,6 +48,45 @@ def finished_phase(tree: Tree) -> int:
     return frontmatter.number(frontmatter.fields(tree.head(MARKER)), "phase")
 
 
+PROPOSAL = STEP["replan"].artifact
+
+
+def _rejected_by(facts: Facts) -> str:
+    if PROPOSAL not in facts.names:
+        return ""
+    from qrspi.core.steps import authoring
+
+    return authoring.rejected_by(facts, facts.tree.read(PROPOSAL))
+
+
+def ask(facts: Facts) -> Next:
+    """A person decides; an agent may propose what, as it may draft goals."""
+    feedback = _rejected_by(facts)
+    proposed = PROPOSAL if PROPOSAL in facts.names and not feedback else ""
+    minor, major = f"qrspi replan minor {facts.run}", f"qrspi replan major {facts.run} --to STEP"
+    author = (
+        f"; `qrspi prompt {facts.run} author` prints what to tell an agent that proposes it first, "
+        f"in {PROPOSAL}"
+    )
+    read = f"read {proposed}, then " if proposed else ""
+    return Next(
+        action="replan",
+        who="human",
+        summary=f"Phase {facts.phase} is done and another follows: {read}say how the plan changes "
+        f"with `{minor}` or `{major}`{'' if proposed else author}.",
+        because=(f"{MARKER} is there",),
+        step="replan",
+        inputs=tuple(filter(None, (proposed, feedback))),
+        asks=() if proposed else (Ask("author", "replan"),),
+        options=(
+            Option("minor", "only the remaining plan and tasks change"),
+            Option("major", "an earlier artifact changes: say which with --to"),
+        ),
+        command=minor,
+        kind="replan",
+    )
+
+
 def answer(facts: Facts) -> Next | None:
     return under_way(facts) or _edit(facts)
 
@@ -76,7 +115,7 @@ def _edit(facts: Facts) -> Next | None:
     if facts.statuses.get("plan") != "replan-draft":
         return None
     approve = f"qrspi approve {facts.run} plan --unreviewed"  # reviews are over by then
-    proposed = ", as replan.md proposes" if "replan.md" in facts.names else ""
+    proposed = f", as {PROPOSAL} proposes" if PROPOSAL in facts.names else ""
     return Next(
         action="replan",
         who="agent",
@@ -84,7 +123,7 @@ def _edit(facts: Facts) -> Next | None:
         f"`{approve}`.",
         because=("the plan is open for the next phase (replan-draft)",),
         step="replan",
-        inputs=tuple(name for name in ("replan.md", "plan.md") if name in facts.names),
+        inputs=tuple(name for name in (PROPOSAL, "plan.md") if name in facts.names),
         missing=("plan.md",),
         command=approve,
         kind="replan-edit",

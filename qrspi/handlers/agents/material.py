@@ -326,11 +326,13 @@ def test_command(job: Job) -> str:
 
 def _code_path(job: Job) -> str:
     """The same of a repository elsewhere: who is told of it will open it."""
+    place = job.facts.config.code_path
+    if not place:
+        return ""
     from qrspi.handlers.changes import code_repository
 
-    place = job.facts.config.code_path
-    outside = code_repository.outside_of(job.project, place) if place else None
-    if not place or (outside and permits.lacking(job.project, (outside,))):
+    outside = code_repository.outside_of(job.project, place)
+    if outside and permits.lacking(job.project, (outside,)):
         return ""
     return code_repository.project_root(job)
 

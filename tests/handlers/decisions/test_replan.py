@@ -8,14 +8,17 @@ import pytest
 
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Misuse, Refusal
+from qrspi.core.filenames import prompt_file
+from qrspi.core.model import Ask
 from qrspi.core.pipeline import ROUTES
 from qrspi.core.steps.facts import artifact_status
 from qrspi.handlers.changes import change_set
-from qrspi.handlers.decisions import replan
+from qrspi.handlers.decisions import reject, replan
 from qrspi.world.files.run_tree import DiskTree
 from tests import runs
 from tests.deliveries import PUT_AWAY, finished
 from tests.handlers.refusals import refusal
+from tests.handlers.shop import Shop
 from tests.handlers.workshop import Workshop
 
 LATER = ("parallelize", "implement", "integrate", "test")
@@ -60,6 +63,65 @@ def test_a_minor_replan_opens_the_plan_and_what_is_left_to_do(shop: Workshop) ->
     assert [(line["event"], line["replan"]) for line in shop.records()] == [("replan", "minor")]
     with pytest.raises(Refusal, match="that was chosen already"):
         minor(shop)
+
+
+PROPOSED = "---\nstatus: draft\n---\n# Replan after phase 1\n\n## What changes\n\nLittle.\n"
+
+
+@pytest.fixture
+def unproposed(tmp_path: Path) -> Shop:
+    """Nobody has said yet what the finished phase means for the next one."""
+    files = finished()
+    del files["replan.md"]
+    return Shop(tmp_path / "shop", files)
+
+
+@pytest.mark.rule("RP-03", "PRM-05")
+def test_an_agent_may_propose_what_changes_and_a_person_decides(unproposed: Shop) -> None:
+    shop = unproposed
+    answer = shop.next().state.next
+    assert (answer.who, answer.asks) == ("human", (Ask("author", "replan"),))
+    assert answer.summary.endswith(
+        f"; `qrspi prompt {shop.run.name} author` prints what to tell an agent that proposes it "
+        "first, in replan.md."
+    )
+    prompt = shop.read(prompt_file(answer.asks[0]))
+    assert "# Author of the replan\n" in prompt
+    for path in ("tasks/task-04.md", "test-results.md", "reviews/tasks/task-02/outcome.md"):
+        assert f"\n{shop.run}/{path}\n" in prompt
+    shop.write("replan.md", PROPOSED)
+    answer = shop.next().state.next
+    assert (answer.asks, answer.inputs) == ((), ("replan.md",))
+    assert answer.summary == (
+        "Phase 1 is done and another follows: read replan.md, then say how the plan changes with "
+        f"`qrspi replan minor {shop.run.name}` or `qrspi replan major {shop.run.name} --to STEP`."
+    )
+
+
+@pytest.mark.rule("RP-03", "REJ-01", "PRM-05")
+def test_a_proposal_that_is_rejected_is_asked_for_again(unproposed: Shop) -> None:
+    shop = unproposed
+    shop.write("replan.md", PROPOSED)
+    shop.make(lambda job: reject.plan(job, "replan", b"The cache was slow."))
+    answer = shop.next().state.next
+    assert answer.asks == (Ask("author", "replan"),)
+    prompt = shop.read(prompt_file(answer.asks[0]))
+    assert f"\nfeedback_paths:\n{shop.run}/feedback/replan-round-01.md\n" in prompt
+    assert f"\nexisting_paths:\n{shop.run}/replan.md\n" in prompt
+    shop.write("replan.md", PROPOSED.replace("Little", "The cache"))
+    assert shop.next().state.next.asks == ()
+
+
+@pytest.mark.rule("RP-03", "PRM-07")
+def test_a_proposal_is_sent_for_once_and_then_a_person_is_asked(unproposed: Shop) -> None:
+    shop = unproposed
+    shop.reply("author.md", PROPOSED)
+    for _ in range(2):
+        done = shop.driven()
+        assert done.failures == () and done.outcome.state.next.kind == "replan"
+    assert shop.read("replan.md") == PROPOSED
+    assert [one["name"] for one in shop.ledger()] == ["author"]
+    assert shop.subjects()[0] == "docs(qrspi): draft replan for user-auth"
 
 
 @pytest.mark.rule("RP-03", "RP-07", "CAP-03", "APV-01")
