@@ -35,9 +35,9 @@ def _top(name: str) -> str:
 
 # Closed on purpose: a module that is not here has to be looked at before core may use it.
 PURE = frozenset(
-    """__future__ _sha2 _sha256 abc ast base64 binascii bisect collections collections.abc difflib
-    enum fractions functools hashlib heapq html itertools json keyword math operator re shlex string
-    textwrap tomllib types typing unicodedata urllib.parse zlib""".split()
+    """__future__ _json _sha2 _sha256 abc ast base64 binascii bisect collections collections.abc
+    difflib enum fractions functools hashlib heapq html itertools json keyword math operator re
+    shlex string textwrap tomllib types typing unicodedata urllib.parse zlib""".split()
 )
 WORLDLY_CALLS = frozenset("open print input exec eval compile __import__ breakpoint".split())
 

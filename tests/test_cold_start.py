@@ -25,6 +25,7 @@ FOR_STATUS = """
     qrspi.cli.boundary
     qrspi.cli.plain_forms
     qrspi.cli.session
+    qrspi.cli.short_life
     qrspi.core
     qrspi.core.config
     qrspi.core.config.fields
@@ -49,6 +50,7 @@ FOR_STATUS = """
     qrspi.core.named_tuple
     qrspi.core.patterns
     qrspi.core.pipeline
+    qrspi.core.plain_json
     qrspi.core.records
     qrspi.core.records.approvals
     qrspi.core.records.audit_trail

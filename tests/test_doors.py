@@ -61,8 +61,8 @@ _REACHES_OUT = frozenset(
     telnetlib urllib.request urllib3 uvicorn watchdog.tricks websockets xmlrpc""".split()
 )
 _STAYS_INSIDE = frozenset(
-    """__future__ _sha2 _sha256 _thread ast base64 binascii bisect calendar click collections
-    contextlib datetime difflib
+    """__future__ _frozen_importlib_external _json _sha2 _sha256 _thread ast base64 binascii bisect
+    calendar click collections contextlib datetime difflib
     email.utils errno fcntl functools gc git glob hashlib hmac html http importlib inspect io
     itertools jinja2 json jsonlines logging markdown_it markupsafe math mcp.server mcp.types nh3 os
     pathlib platform plistlib pwd pydantic qrspi queue random re rich ruamel.yaml secrets select

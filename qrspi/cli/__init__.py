@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 TYPE_CHECKING = False  # as type checkers know it; importing typing is a fifth of a hook's time
@@ -13,23 +12,15 @@ if TYPE_CHECKING:
 
 
 def main(argv: list[str] | None = None) -> None:
-    if argv is None:
-        # A command makes some ten thousand objects, most of them modules, and keeps them. Searching
-        # them for garbage every seven hundred was a twentieth of its time.
-        gc.set_threshold(50_000)
     words = sys.argv[1:] if argv is None else argv
     if words[:1] == ["hook"] and not {"-h", "--help"} & set(words):
         _hook(words[1:])
-    from qrspi.cli.boundary import guarded
-    from qrspi.cli.session import Session
+    if argv is not None:
+        sys.exit(_status(words))
+    from qrspi.cli import short_life
 
-    session = Session()
-    # A usage error is found before --json is parsed, and must be answered as JSON too.
-    session.json = "--json" in words
-    status = guarded(session, lambda: call(session, words))
-    if argv is None:
-        gc.freeze()  # the process ends here: a last search for garbage is a tenth of a `status`
-    sys.exit(status)
+    short_life.begin()
+    short_life.end(_status(words))
 
 
 def _hook(words: list[str]) -> NoReturn:
@@ -38,6 +29,16 @@ def _hook(words: list[str]) -> NoReturn:
 
     plain_hook.reply(words)
     sys.exit(0)
+
+
+def _status(words: list[str]) -> int:
+    from qrspi.cli.boundary import guarded
+    from qrspi.cli.session import Session
+
+    session = Session()
+    # A usage error is found before --json is parsed, and must be answered as JSON too.
+    session.json = "--json" in words
+    return guarded(session, lambda: call(session, words))
 
 
 def call(session: Session, words: list[str]) -> object:

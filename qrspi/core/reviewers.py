@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 
+from qrspi.core import plain_json
 from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
@@ -26,7 +26,7 @@ class Matrix(NamedTuple):
 
 
 def read(text: str | bytes) -> Matrix:
-    table = json.loads(text)
+    table = plain_json.loads(text)
     return Matrix(
         first=table["vendors"]["first"],
         second=table["vendors"]["second"],

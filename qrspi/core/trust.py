@@ -3,9 +3,9 @@ a folder outside the project, a role text of its own. A hash says exactly which 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
+from qrspi.core import plain_json
 from qrspi.core.config.problems import FILE
 from qrspi.core.digest import sha256
 from qrspi.core.errors import Refusal
@@ -61,7 +61,7 @@ DEED: dict[Kind, str] = {
 def identity(project: str, named: Named) -> str:
     """The project matters, the field does not: `make` is another program in another project."""
     exactly = [project, named.kind, named.words, named.variables]
-    return sha256(json.dumps(exactly).encode()).hexdigest()
+    return sha256(plain_json.dumps(exactly).encode()).hexdigest()
 
 
 def shell(field: str, line: str) -> Named:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
-from qrspi.core import patterns
+from qrspi.core import patterns, plain_json
 from qrspi.core.agents.replies import Kind
 from qrspi.core.digest import of_parts, sha256
 from qrspi.core.hints import Any, Literal, cast, get_args
@@ -62,7 +61,7 @@ def job_id(run: str, step: str, round: int, name: str, prompt: bytes) -> str:
 
 
 def render(record: Record) -> bytes:
-    return (json.dumps({**record._asdict(), "files": dict(record.files)}) + "\n").encode()
+    return (plain_json.dumps({**record._asdict(), "files": dict(record.files)}) + "\n").encode()
 
 
 def read(document: Mapping[str, Any]) -> Record | None:

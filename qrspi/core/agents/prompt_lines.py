@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 
+from qrspi.core import plain_json
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import untrusted_markers
 
@@ -88,4 +88,4 @@ def _on_its_line(value: str) -> str:
     """As it is, or as a JSON string when it could leave its line or imitate a marker."""
     if value.isprintable() and not untrusted_markers.has_marker(value):
         return value
-    return json.dumps(value).replace("<", "\\u003c")
+    return plain_json.dumps(value).replace("<", "\\u003c")

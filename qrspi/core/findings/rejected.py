@@ -3,10 +3,9 @@ is told when it is sent again."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 
-from qrspi.core import filenames
+from qrspi.core import filenames, plain_json
 from qrspi.core.filenames import RoundPaths, parse_round_file, reasons_file
 from qrspi.core.findings import guard
 from qrspi.core.model import Problem, Round
@@ -19,7 +18,7 @@ _ABSENT = ("missing_output", "missing_sidecar")
 def reasons(read: Round) -> bytes:
     faults = (item for item in read.blocking if item.code not in _ABSENT)
     lines = ({"agent": _agent(item), "message": item.message} for item in faults)
-    return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    return "".join(f"{plain_json.dumps(line)}\n" for line in lines).encode()
 
 
 def _agent(problem: Problem) -> str:

@@ -13,6 +13,7 @@ says nothing: its command did not end, and is run again. The next append puts it
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from qrspi.core import plain_json
 from qrspi.core.hints import Any, Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
@@ -96,8 +97,6 @@ class Record(NamedTuple):
 
 
 def render(record: Record) -> bytes:
-    import json
-
     document: dict[str, Any] = record._asdict()
     for key in ("resets", "made", "parts"):
         document[key] = [one._asdict() for one in document[key]]
@@ -106,7 +105,7 @@ def render(record: Record) -> bytes:
             del document[key]
     if record.named:
         document["as"] = document.pop("named")
-    return (json.dumps(document, ensure_ascii=False) + "\n").encode()
+    return (plain_json.dumps(document, ensure_ascii=False) + "\n").encode()
 
 
 _IF_SAID = (
@@ -248,10 +247,8 @@ def _plain(line: bytes) -> Record | None:
 
 
 def _line(line: bytes) -> Record | str:
-    import json  # 2 ms of a cold start, which a run without records need not pay
-
     try:
-        document = json.loads(line)
+        document = plain_json.loads(line)
     except (ValueError, RecursionError):
         return "text that is not JSON"
     if not isinstance(document, dict):

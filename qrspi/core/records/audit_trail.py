@@ -203,7 +203,7 @@ def _lines_with(data: bytes, text: bytes) -> Iterator[bytes]:
 
 def _parsed(texts: Iterable[bytes]) -> Iterator[Line]:
     for number, text in enumerate(texts, 1):
-        document = table(text)
+        document = table(text) if text else None
         line = read(document, number) if document is not None else None
         if isinstance(line, Line):
             yield line

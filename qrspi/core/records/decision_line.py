@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from qrspi.core import patterns
+from qrspi.core import patterns, plain_json
 from qrspi.core.hints import Any, TypeVar
 from qrspi.core.named_tuple import NamedTuple
 
@@ -44,10 +44,8 @@ def is_torn(tail: bytes) -> bool:
     """Whether a write that was cut off can have left this after the last newline."""
     if not tail or not (tail.startswith(_BEGINNING) or _BEGINNING.startswith(tail)):
         return False
-    import json
-
     try:
-        json.loads(tail)
+        plain_json.loads(tail)
     except (ValueError, RecursionError):
         return True
     return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from qrspi.core import plain_json
 from qrspi.core.hints import Any, TypeVar
 
 Object = Mapping[str, Any]
@@ -12,10 +13,8 @@ T = TypeVar("T")
 
 def parsed(text: str | bytes) -> Any:
     """The document; None when it is not JSON, or too deep to be read."""
-    import json  # 2 ms of a cold start, which a run without records need not pay
-
     try:
-        return json.loads(text)
+        return plain_json.loads(text)
     except (ValueError, RecursionError):
         return None
 

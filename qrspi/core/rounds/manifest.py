@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from qrspi.core import plain_json
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.hints import TYPE_CHECKING, Any, Literal
 from qrspi.core.model import Problem, Unseen
@@ -72,8 +73,6 @@ class Manifest(NamedTuple):
 
 
 def render(manifest: Manifest) -> bytes:
-    import json
-
     document = {
         "schema": SCHEMA,
         "step": manifest.step,
@@ -89,7 +88,7 @@ def render(manifest: Manifest) -> bytes:
     }
     if manifest.chosen:
         document["chosen"] = manifest.chosen
-    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+    return (plain_json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def as_opened(manifest: Manifest) -> Manifest:
@@ -124,10 +123,8 @@ def _rendered_dispatch(item: Dispatch) -> dict[str, Any]:
 def read(content: bytes | Fault, file: str = "") -> Manifest | Problem | None:
     if isinstance(content, Fault):
         return None if content.kind == "absent" else _bad(file, content.reason)
-    import json  # 2 ms of a cold start, which a run without rounds need not pay
-
     try:
-        document = json.loads(content)
+        document = plain_json.loads(content)
     except (ValueError, RecursionError):
         return _bad(file, "text that is not JSON")
     return _checked(document, file)

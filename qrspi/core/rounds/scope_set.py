@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 
+from qrspi.core import plain_json
 from qrspi.core.filenames import RoundPaths, round_name
 from qrspi.core.findings.submission import finished
 from qrspi.core.hints import TYPE_CHECKING
@@ -160,7 +160,7 @@ def _usable(tag: str, kind: str, shape: str) -> str | _Fallback:
 
 
 def _shown(text: str) -> str:
-    return json.dumps(text if len(text) <= 200 else f"{text[:200]}…", ensure_ascii=False)
+    return plain_json.dumps(text if len(text) <= 200 else f"{text[:200]}…", ensure_ascii=False)
 
 
 def render(number: int, scope_set: ScopeSet) -> bytes:
@@ -200,7 +200,7 @@ def read(data: bytes) -> ScopeSet | Problem:
     tags = tag_lines(data)
     for tag in tags:
         if not _is_tag(tag):
-            shown = json.dumps(tag[:200], ensure_ascii=False)[1:-1]
+            shown = plain_json.dumps(tag[:200], ensure_ascii=False)[1:-1]
             shape = "neither file-path shape nor ## prefix nor <full> literal"
             return _malformed(f"tag line '{shown}' has {shape}", tag)
     comments = [line.rstrip() for line in text.split("\n") if line.startswith("# ")]

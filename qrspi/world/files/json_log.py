@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import errno
 import io
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
+from qrspi.core import plain_json
 from qrspi.core.hints import Any
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
 
 def encode(record: Mapping[str, object]) -> bytes:
     """ASCII, so that a line stays one line, and harmless, in every editor and terminal."""
-    return json.dumps(record, allow_nan=False).encode("ascii") + b"\n"
+    return plain_json.dumps(record, allow_nan=False).encode("ascii") + b"\n"
 
 
 def append(
@@ -186,7 +186,7 @@ def _record(line: bytes) -> dict[str, Any] | None:
 
 def _loads(text: str | bytes) -> Any:
     try:
-        return json.loads(text)
+        return plain_json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from qrspi.core import plain_json
 from qrspi.core.hints import TYPE_CHECKING, Self
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
@@ -87,11 +88,9 @@ class Mark:
         self._grip, self._started = grip, started
 
     def __call__(self, now: str) -> None:
-        import json
-
         from qrspi.world.files import atomic_write
 
-        data = json.dumps(Daemon(os.getpid(), self._started, now)._asdict()).encode("ascii")
+        data = plain_json.dumps(Daemon(os.getpid(), self._started, now)._asdict()).encode("ascii")
         with atomic_write.reporting_errors(FILE):
             atomic_write.replace(self._grip.own, FILE.rpartition("/")[2], data + b"\n")
 
@@ -119,12 +118,10 @@ def watching(runs_dir: str, started: str, command: str = "qrspi watch") -> Itera
 
 
 def _said(content: bytes | Fault) -> Daemon:
-    import json
-
     if isinstance(content, Fault):
         return Daemon()
     try:
-        said = json.loads(content)
+        said = plain_json.loads(content)
         told = Daemon(int(said["pid"]), str(said["started"]), str(said["beat"]))
     except (ValueError, RecursionError, KeyError, TypeError):
         return Daemon()
