@@ -19,10 +19,12 @@ def lines(following: Next) -> list[str]:
 def _failure(following: Next) -> list[str]:
     numbered = enumerate(following.options, 1)
     command = following.command.removesuffix(" retry")
+    said = following.summary  # of several failures the first, which is the first reason too
     return [
         TITLE,
         "─" * len(TITLE),
         one_line(following.summary),
+        *(f"  {one_line(reason)}" for reason in following.because if reason not in said),
         "",
         "What would you like to do?",
         *(f"  {at}. {option.key:<5} - {option.label}" for at, option in numbered),

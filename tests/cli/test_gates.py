@@ -472,6 +472,7 @@ Next: {line}
 QRSPI verifier round failure
 ────────────────────────────
 {line}
+  the verifier of quality-claude.R1-F01 says: "Checked against the text."
 
 What would you like to do?
   1. skip  - go on without scores for this round; every finding is kept

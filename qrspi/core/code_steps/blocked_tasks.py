@@ -65,12 +65,6 @@ def _ask(facts: Facts, task: TaskState) -> Next:
 
 def _why(task: TaskState) -> str:
     report = task.report or task.tests
-    reason = _in_one_line(report.text) if report else ""
+    reason = shortened.remark(report.text, _MOST) if report else ""
     who = "implementer" if task.report else "test writer"
     return f"{task.key} is blocked, says its {who}{f': {reason}' if reason else ''}"
-
-
-def _in_one_line(text: str) -> str:
-    """Without back-ticks: only a command of the engine's own stands between those."""
-    line = " ".join(text.replace("`", "'").split())
-    return shortened.at_words(line, _MOST)

@@ -3,7 +3,7 @@
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RoundPaths, loop_choice
 from qrspi.core.hints import Literal
-from qrspi.core.model import Problem
+from qrspi.core.model import Problem, Unseen
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.records import approvals
@@ -188,18 +188,13 @@ def _last_imported(facts: Facts, loop: Loop) -> int:
 _SHOWN = 300
 
 
-def _quoted(text: str) -> str:
-    """On one line, without the marks around the engine's own commands."""
-    line = " ".join(text.split()).replace("`", "'").replace('"', "'")
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
-
-
 def remarks(loop: Loop) -> tuple[str, ...]:
     """Long remarks of reviewers that found nothing; a person reads them before anything passes."""
     from qrspi.core.findings import clean
+    from qrspi.core.text import shortened
 
     return tuple(
-        f'{loop.paths.directory}/{one.file} says besides: "{_quoted(text)}"'
+        f'{loop.paths.directory}/{one.file} says besides: "{shortened.remark(text, _SHOWN)}"'
         for one in (loop.files.cleans if loop.files else ())
         if (text := clean.remark(one))
     )
@@ -232,11 +227,15 @@ def _cut_record(facts: Facts) -> tuple[Problem, ...]:
 def unseen(loop: Loop) -> tuple[str, ...]:
     """Changed files that no reviewer could read: only a person can look at them."""
     found = loop.manifest.unseen if loop.manifest else ()
-    return tuple(
-        f"No reviewer could read '{_quoted(one.path)}', which is "
-        + (f"binary ({one.size} bytes, sha256 {_quoted(one.sha256)})" if one.sha256 else "deleted")
-        for one in found
-    )
+    return tuple(map(_not_read, found))
+
+
+def _not_read(unseen: Unseen) -> str:
+    from qrspi.core.text import shortened
+
+    path, digest = (shortened.remark(one, _SHOWN) for one in (unseen.path, unseen.sha256))
+    what = f"binary ({unseen.size} bytes, sha256 {digest})" if digest else "deleted"
+    return f"No reviewer could read '{path}', which is {what}"
 
 
 def _all_sent_and_answered(loop: Loop, config: Config) -> bool:

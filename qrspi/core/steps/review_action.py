@@ -219,7 +219,26 @@ def _failure(facts: Facts, loop: Loop) -> Next:
     skippable = bool(loop.failures) and all(item.code in SKIPPABLE for item in loop.failures)
     options = FAILURE_OPTIONS if skippable else FAILURE_OPTIONS[1:]
     command = f"qrspi resolve {facts.run} retry"
-    return about_round(facts, loop, "failure", line, options=options, command=command)
+    because = (*loop.because, *_unscored(loop))
+    return about_round(
+        facts, loop, "failure", line, because=because, options=options, command=command
+    )
+
+
+_SHOWN = 200
+
+
+def _unscored(loop: Loop) -> tuple[str, ...]:
+    """What verifiers say who gave no score."""
+    from qrspi.core.text import shortened
+
+    read = loop.files
+    scores = ((one, read.sidecars.get(one.stem)) for one in read.findings) if read else ()
+    return tuple(
+        f'the verifier of {one.name} says: "{shortened.remark(score.reason, _SHOWN)}"'
+        for one, score in scores
+        if score and score.score is None and score.reason
+    )
 
 
 def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:

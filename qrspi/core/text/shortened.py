@@ -13,4 +13,10 @@ def at_words(text: str, most: int) -> str:
     return f"{kept.rstrip(_LOOSE)}…"
 
 
+def remark(text: str, most: int) -> str:
+    """Somebody's words within a sentence of the engine: on one line, and without the marks around
+    its own commands and quotations."""
+    return at_words(" ".join(text.split()).replace("`", "'").replace('"', "'"), most)
+
+
 _LOOSE = " .,;:(–-"  # what would stand alone before the mark
