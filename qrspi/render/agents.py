@@ -53,10 +53,10 @@ def awaited_lines(run: str, awaited: tuple[Waiting, ...], width: int) -> list[st
     if not awaited:
         return [_nobody(run)]
     rows = [(one.name, one.role, _model(one), one.transport, _state(one)) for one in awaited]
-    drawn = table(("AGENT", "ROLE", "MODEL", "WIRE", "STATE"), rows, _ANY)
+    drawn = table(("AGENT", "ROLE", "MODEL", "VIA", "STATE"), rows, _ANY)
     if max(map(cells_of, drawn)) > width:  # an agent's name says nearly all of its role
         narrow = [(name, *others) for name, _, *others in rows]
-        drawn = table(("AGENT", "MODEL", "WIRE", "STATE"), narrow, width)
+        drawn = table(("AGENT", "MODEL", "VIA", "STATE"), narrow, width)
     troubles = [f"{one.name}: {one_line(one.problem)}" for one in awaited if one.problem]
     return [*drawn, *([""] if troubles else []), *troubles]
 

@@ -165,7 +165,7 @@ def test_a_rehearsal_sends_nobody(review: Path, qrspi: Call) -> None:
     done = qrspi("next", "--dispatch", "--dry-run", "--replies", "../replies")
     assert done.out.splitlines()[-4:] == [
         "would send:",
-        "AGENT           ROLE              MODEL          WIRE      STATE",
+        "AGENT           ROLE              MODEL          VIA       STATE",
         "quality-claude  reviewer-quality  claude/large   scripted  pending",
         "scope-claude    reviewer-scope    claude/middle  scripted  pending",
     ]
@@ -187,7 +187,7 @@ def test_who_is_waited_for_is_listed(review: Path, qrspi: Call) -> None:
     qrspi("next")
     done = qrspi("dispatch", "list")
     assert done.out.splitlines() == [
-        "AGENT           ROLE              MODEL          WIRE  STATE",
+        "AGENT           ROLE              MODEL          VIA   STATE",
         "quality-claude  reviewer-quality  claude/large   host  pending",
         "scope-claude    reviewer-scope    claude/middle  host  pending",
     ]
@@ -398,7 +398,7 @@ def test_without_a_tag_everybody_who_waits_is_listed(
     qrspi("next")
     assert qrspi("prompt", *words) == (
         0,
-        "AGENT           ROLE              MODEL          WIRE  STATE\n"
+        "AGENT           ROLE              MODEL          VIA   STATE\n"
         "quality-claude  reviewer-quality  claude/large   host  pending\n"
         "scope-claude    reviewer-scope    claude/middle  host  pending\n"
         "\n"

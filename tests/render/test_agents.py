@@ -39,5 +39,5 @@ def test_the_states_of_seven_reviewers_fit_eighty_columns() -> None:
 
 def test_roles_are_shown_where_there_is_room() -> None:
     head, row = agents.awaited_lines("run", (waiting("quality"),), 80)
-    assert head.split() == ["AGENT", "ROLE", "MODEL", "WIRE", "STATE"]
+    assert head.split() == ["AGENT", "ROLE", "MODEL", "VIA", "STATE"]
     assert "reviewer-quality" in row
