@@ -34,6 +34,8 @@ class Named(NamedTuple):
         """What a person reads: the very command, address or path."""
         if self.kind == "program":
             return shell_words.command(*self.words)
+        if self.kind == "folder":
+            return " with the repository ".join(self.words)
         return self.words[0]
 
     @property
@@ -78,9 +80,9 @@ def address(vendor: str, provider: Provider) -> Named:
     return Named("address", f"providers.{vendor}", words, (provider.api_key_env,))
 
 
-def folder(path: str) -> Named:
-    """A real path, outside the project."""
-    return Named("folder", "code_path", (path,))
+def folder(path: str, repository: str = "") -> Named:
+    """Real paths, outside the project; the repository only where it is not in its usual place."""
+    return Named("folder", "code_path", (path, repository) if repository else (path,))
 
 
 def role(file: str, content: bytes) -> Named:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,24 +26,41 @@ def says(arena: Arena, cited: str, text: str, *more: str) -> int:
 @attack(
     "an agent",
     "comments are so long that nobody can read any of them again",
-    {"one": (20_000_000, 1), "some": (1_000_000, 20), "lines": (-1_000_000, 3)},
+    {
+        "one": ("x" * 20_000_000, 1),
+        "some": ("x" * 1_000_000, 20),
+        "lines": ("x\n" * 1_000_000, 3),
+        "letters that are kept as twelve": ("\U0001f600" * 90_000, 3),
+    },
 )
-def test_long(arena: Arena, way: tuple[int, int]) -> None:
+def test_long(arena: Arena, way: tuple[str, int]) -> None:
     arena.scene(scenes.assembled)
     assert says(arena, "goals.md:L1", "Mind this.") == 0
-    size, times = way
+    text, times = way
     for _ in range(times):
-        assert says(arena, "goals.md:L1", ("x" if size > 0 else "x\n") * abs(size)) == 3
+        assert says(arena, "goals.md:L1", text) == 3
     assert "Mind this." in arena.qrspi("comment", "list").out
     assert arena.qrspi("comment", "resolve", "c1").code == 0
 
 
-@attack("an agent", "comments fill their record until nobody can resolve any")
-def test_full(arena: Arena) -> None:
+SAID = {"event": "comment", "file": "goals.md", "start": 1, "end": 1, "lines": "x"}
+LONG = {**SAID, "message": "x" * 1_040_000}
+
+
+@attack(
+    "an agent",
+    "comments fill their record until nobody can resolve any",
+    {
+        "long ones": lambda at: json.dumps({**LONG, "id": f"c{at}"}),
+        "one again and again": lambda at: json.dumps({**LONG, "id": "c1"}),
+        "what is resolved": lambda at: json.dumps({**LONG, "id": "c3", "event": "resolve"}),
+        "blanks": lambda at: " " * 1_040_000,
+    },
+)
+def test_full(arena: Arena, way: Callable[[int], str]) -> None:
     run = arena.scene(scenes.assembled)
-    said = {"event": "comment", "file": "goals.md", "start": 1, "end": 1, "lines": "x"}
-    long = {**said, "message": "x" * 1_040_000}
-    lines = [json.dumps({**long, "id": f"c{at}"}) for at in range(1, 17)]
+    lines = [json.dumps({**SAID, "message": "x", "id": f"c{at}"}) for at in (1, 2, 3)]
+    lines += [way(at) for at in range(4, 20)]
     scenes.save(run / FILE, "".join(f"{line}\n" for line in lines).encode())
     while says(arena, "goals.md:L1", "y" * 20_000) == 0:
         pass
@@ -82,13 +100,18 @@ def test_elsewhere(arena: Arena, way: str) -> None:
 @attack(
     "an agent",
     "a comment is written where a link leads",
-    {"the folder": "feedback", "the record": FILE, "the page": PAGE},
+    {
+        "the folder": ("feedback", "."),
+        "the record": (FILE, "private.md"),
+        "the record, and nothing there": (FILE, "new.jsonl"),
+        "the page": (PAGE, "private.md"),
+    },
 )
-def test_links(arena: Arena, way: str) -> None:
+def test_links(arena: Arena, way: tuple[str, str]) -> None:
     run = arena.scene(scenes.assembled)
-    (run / way).parent.mkdir(exist_ok=True)
-    target = arena.outside if way == "feedback" else arena.outside / "private.md"
-    (run / way).symlink_to(target)
+    place, target = way
+    (run / place).parent.mkdir(exist_ok=True)
+    (run / place).symlink_to(arena.outside / target)
     assert says(arena, "goals.md:L1", "Mind this.") == 3
 
 
@@ -123,7 +146,11 @@ def forged(run: Path) -> None:
 @attack(
     "an agent",
     "a round that was never clean is counted as clean",
-    {"a broken finding": broken, "a word that is none": renamed, "nobody was sent": forged},
+    {
+        "a broken finding": broken,
+        "a word that is none": renamed,
+        "nobody was sent": forged,
+    },
 )
 def test_counted_as_clean(arena: Arena, way: object) -> None:
     run = arena.scene(scenes.assembled)

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from qrspi.world.consent import allowed_things, permits
-from tests import runs, task_texts
-from tests.attacks.arena import COMMAND, VARIABLE, Arena
+from tests import runs, scenes, task_texts
+from tests.attacks.arena import COMMAND, VARIABLE, Arena, workshop_at
 from tests.attacks.trial import attack
 from tests.daemons import Daemon
 from tests.deliveries import config, quick
+from tests.deliveries import full as full_run
 from tests.handlers.workshop import Workshop
 from tests.project import Project
 from tests.users import NOBODY
@@ -55,33 +56,109 @@ def test_an_agents_program(
     refused(arena, *way)
 
 
-@attack("a clone", "a program of config.md is started by the daemon")
-def test_the_daemon(arena: Arena) -> None:
-    arena.clone(commands=agent(arena))
-    with Daemon(arena.project, "--dispatch") as daemon:
-        assert daemon.heard("failed", run=runs.RUN)["code"] == "consent-needed"
+def with_a_role(arena: Arena) -> None:
+    role = arena.clone(commands=agent(arena)) / ".qrspi/agents/reviewer-quality.md"
+    assert arena.qrspi("trust", "--yes").code == 0
+    role.parent.mkdir(parents=True)
+    role.write_text(ROLE)
 
 
 @attack(
     "a clone",
-    "a command of config.md runs as the tests",
-    {"tests of the base": ("task", "baseline"), "tests of the whole": ("next",)},
+    "the daemon starts a program of config.md, sends a key or instructs an agent",
+    {
+        "a program": lambda arena: arena.clone(commands=agent(arena)),
+        "an address": lambda arena: arena.clone(
+            providers=provider("https://api.example.org/v1", VARIABLE, "")
+        ),
+        "a role": with_a_role,
+    },
 )
-def test_a_test_command(arena: Arena, way: tuple[str, ...]) -> None:
-    gates = f"gates: {{test_command: '{arena.touch}'}}\n"
+def test_the_daemon(arena: Arena, way: Callable[[Arena], object]) -> None:
+    way(arena)
+    with Daemon(arena.project, "--dispatch", ready=False) as daemon:
+        assert daemon.heard("failed", run=runs.RUN)["code"] == "consent-needed"
+
+
+@attack("a clone", "the daemon runs the tests", {"alone": (), "with agents": ("--dispatch",)})
+def test_the_daemons_tests(arena: Arena, way: tuple[str, ...]) -> None:
+    """They are next, and left to `qrspi next`, whatever was allowed."""
+    shop = implemented(arena.project)
+    plain = shop.read("config.md")
+    shop.write("config.md", plain.replace("test_command: none", f"test_command: '{arena.touch}'"))
+    refused(arena, "next")
+    assert arena.qrspi("trust", "--yes").code == 0
+    with Daemon(arena.project, *way) as daemon:
+        assert daemon.heard("waits", run=runs.RUN)["next"]["who"] == "engine"
+
+
+def at_implement(root: Path) -> Workshop:
+    return workshop_at(root)
+
+
+def before_the_code(root: Path) -> Workshop:
+    gates = "gates: {test_command: none}\n"
+    shop = workshop_at(root, **{"config.md": config("quick", gates, test_writer="on")})
+    shop.next()
+    shop.work("task-01", "test_a.py", "nothing = 1\n")
+    return shop
+
+
+def implemented(root: Path) -> Workshop:
+    shop = workshop_at(root)
+    shop.next()
+    shop.take("task-01", "a.py", "a = 1\n")
+    shop.next()
+    shop.resolve("continue")
+    return shop
+
+
+def integrated(root: Path) -> Workshop:
+    """Everything is merged and found clean; only CI is left."""
     shop = Workshop(
-        arena.project, {**quick(), "config.md": config("quick", "gates: {test_command: none}\n")}
+        root, {**full_run(), "config.md": config("full", "gates: {test_command: none}\n")}
     )
-    if way == ("next",):
-        shop.next()
-        shop.take("task-01", "a.py", "a = 1\n")
-        shop.next()
-        shop.resolve("continue")
-    shop.write("config.md", config("quick", gates))
+    shop.next()
+    shop.take("task-01", "a.py", "a = 1\n")
+    shop.take("task-02", "b.py", "b = 1\n")
+    shop.next()
+    shop.take("task-03", "c.py", "c = 1\n")
+    shop.next()
+    shop.resolve("continue")
+    shop.next()
+    shop.review("integrate", 1, ("integration-claude", "security-claude"))
+    return shop
+
+
+REPORT = ("task", "report", "01", "--tests", "--status", "done", "--commit", "HEAD")
+
+
+@attack(
+    "a clone",
+    "a command of config.md runs as the tests, or as CI",
+    {
+        "tests of the base": (at_implement, "test_command", ("task", "baseline")),
+        "tests of a task": (before_the_code, "test_command", REPORT),
+        "tests of the whole": (implemented, "test_command", ("next",)),
+        "CI": (integrated, "ci_command", ("next",)),
+    },
+)
+def test_a_command(
+    arena: Arena, way: tuple[Callable[[Path], Workshop], str, tuple[str, ...]]
+) -> None:
+    """It was allowed before, but as the one word of a program, which no shell reads."""
+    build, gate, words = way
+    shop = build(arena.project)
+    plain, none = shop.read("config.md"), "test_command: none"
+    shop.write("config.md", f"{plain[:-4]}commands: {{claude: {{argv: ['{arena.touch}']}}}}\n---\n")
+    assert arena.qrspi("trust", "--yes").code == 0
+    gates = f"test_command: none, {gate}: '{arena.touch}'".removeprefix(f"{none}, test")
+    gates = f"test{gates}" if gates.startswith("_") else gates
+    shop.write("config.md", plain.replace(none, gates))
     shop.commit("a stranger's command")
     arena.looks()
     arena.qrspi("next")
-    refused(arena, *way)
+    refused(arena, *words)
 
 
 @attack(
@@ -91,13 +168,14 @@ def test_a_test_command(arena: Arena, way: tuple[str, ...]) -> None:
         "another program": ("good", "evil"),
         "another argument": ("good", "good', '-c"),
         "a link in a new place": ("good", "./good"),
+        "two words in one": ("good', '-c", "good -c"),
     },
 )
 def test_exchanged(arena: Arena, way: tuple[str, str]) -> None:
-    run = arena.clone(commands="{claude: {argv: ['good']}}")
+    before, after = way
+    run = arena.clone(commands=f"{{claude: {{argv: ['{before}']}}}}")
     arena.program("evil")
     assert arena.qrspi("trust", "--yes").code == 0
-    before, after = way
     text = (run / "config.md").read_text()
     (run / "config.md").write_text(text.replace(f"['{before}']", f"['{after}']"))
     arena.qrspi("next")
@@ -132,13 +210,33 @@ def test_a_model(arena: Arena, way: str) -> None:
     assert (said.code, said.json["code"]) == (3, "field-invalid"), said.text
 
 
-@attack("a clone", "what one project was allowed holds in another, with the same files")
-def test_another_copy(arena: Arena) -> None:
+def behind_its_link(arena: Arena, to: Path) -> None:
+    shutil.copytree(arena.project, to)
+    (arena.top / "link").unlink()
+    (arena.top / "link").symlink_to(to)
+
+
+@attack(
+    "a clone",
+    "what one project was allowed holds in another, with the same files",
+    {
+        "a copy": (lambda arena, to: shutil.copytree(arena.project, to), "copy"),
+        "a clone": (lambda arena, to: scenes.git(arena.top, "clone", "-q", "project", to), "clone"),
+        "inside it": (
+            lambda arena, to: shutil.copytree(arena.project / "docs", to / "docs"),
+            "project/vendor",
+        ),
+        "where it was": (behind_its_link, "behind"),
+    },
+)
+def test_another_copy(arena: Arena, way: tuple[Callable[[Arena, Path], object], str]) -> None:
+    make, name = way
     arena.clone(commands=agent(arena))
-    assert arena.qrspi("trust", "--yes").code == 0
-    shutil.copytree(arena.project, arena.top / "copy")
-    arena.project = arena.top / "copy"
-    arena.qrspi("next")
+    (arena.top / "link").symlink_to(arena.project)
+    assert arena.qrspi("trust", "--yes", at=arena.top / "link").code == 0
+    make(arena, arena.top / name)
+    arena.project = arena.top / name
+    arena.qrspi("next", at=arena.top / (name if name != "behind" else "link"))
     refused(arena, "next", "--dispatch")
 
 
@@ -149,9 +247,10 @@ def test_another_copy(arena: Arena) -> None:
         "another address": lambda url: (url, VARIABLE, ""),
         "another variable": lambda url: ("https://api.example.org/v1", "OTHER_KEY", ""),
         "another header": lambda url: ("https://api.example.org/v1", VARIABLE, "X-A: b"),
+        "another wire": lambda url: ("https://api.example.org/v1", VARIABLE, "", "codex-broker"),
     },
 )
-def test_a_key(arena: Arena, way: Callable[[str], tuple[str, str, str]]) -> None:
+def test_a_key(arena: Arena, way: Callable[[str], tuple[str, ...]]) -> None:
     """What was allowed before is near to it."""
     with chat_server.running() as server:
         run = arena.clone(providers=provider("https://api.example.org/v1", VARIABLE, ""))
@@ -162,11 +261,10 @@ def test_a_key(arena: Arena, way: Callable[[str], tuple[str, str, str]]) -> None
         assert server.said == []
 
 
-def provider(url: str, variable: str, header: str) -> str:
+def provider(url: str, variable: str, header: str, wire: str = "openai-chat-completions") -> str:
     more = f", default_headers: {{{header}}}" if header else ""
     return (
-        f"{{claude: {{base_url: '{url}', api_key_env: {variable}, "
-        f"transport_type: openai-chat-completions{more}}}}}"
+        f"{{claude: {{base_url: '{url}', api_key_env: {variable}, transport_type: {wire}{more}}}}}"
     )
 
 
@@ -177,6 +275,7 @@ def provider(url: str, variable: str, header: str) -> str:
         "absolute": lambda arena: str(arena.outside),
         "upwards": lambda arena: "../outside",
         "a link": lambda arena: "inside",
+        "upwards from a link": lambda arena: "inside/../outside",
     },
 )
 def test_another_repository(arena: Arena, way: Callable[[Arena], str]) -> None:
@@ -225,6 +324,10 @@ def other_work_tree(git: Path) -> Path:
         "its place": lambda arena: (
             (arena.top / "first").rename(arena.top / "third"),
             (arena.top / "first").symlink_to(arena.top / "second"),
+        ),
+        "its repository": lambda arena: (
+            shutil.rmtree(arena.top / "first/.git"),
+            (arena.top / "first/.git").write_text(f"gitdir: {arena.top}/second/.git\n"),
         ),
     },
 )
@@ -385,13 +488,19 @@ def unread() -> int:
 @attack(
     "a clone",
     "something is allowed that could not be shown before",
-    {"a full disk": full, "nobody reads it": unread},
+    {
+        "a full disk": (full,),
+        "nobody reads it": (unread,),
+        "a full disk, as JSON": (full, "--json"),
+        "nobody reads it, as JSON": (unread, "--json"),
+    },
 )
-def test_not_shown(arena: Arena, way: Callable[[], int]) -> None:
+def test_not_shown(arena: Arena, way: tuple[Callable[[], int], *tuple[str, ...]]) -> None:
     """Without a terminal the command is the yes, after it has printed all of it."""
     arena.clone(gates=f"{{test_command: '{arena.touch}'}}")
-    sink = way()
-    words = [COMMAND, "trust"]
+    make, *options = way
+    sink = make()
+    words = [COMMAND, "trust", *options]
     subprocess.run(words, cwd=arena.project, stdout=sink, stdin=subprocess.DEVNULL, check=False)
     os.close(sink)
     assert "Nothing is allowed yet" in arena.qrspi("trust", "--list").out

@@ -95,6 +95,7 @@ SELECT {}, {}, 'review_request' FROM n"""
         "absolute": lambda path, arena: journal(path, arena.outside / "private.md"),
         "upwards": lambda path, arena: journal(path, Path("../outside/private.md")),
         "in the run": lambda path, arena: journal(path, path.with_name("goals.md")),
+        "itself": lambda path, arena: journal(path, path),
     },
 )
 def test_a_journal(arena: Arena, way: Spoil) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,13 +36,18 @@ def paused(root: Path) -> Path:
 @attack(
     "an agent",
     "the answer to a pause is written into its file",
-    {"skip": "skip", "apply": "apply", "loop back": "loop-back"},
+    {
+        "skip": lambda text: text.replace("pending", "skip"),
+        "apply": lambda text: text.replace("pending", "apply"),
+        "loop back": lambda text: text.replace("pending", "loop-back"),
+        "nothing to answer": lambda text: re.sub(r"(?m)^.*pending.*\n", "", text),
+    },
 )
-def test_a_pause(arena: Arena, way: str) -> None:
+def test_a_pause(arena: Arena, way: Callable[[str], str]) -> None:
     run = arena.scene(paused)
     text = (run / PAUSE).read_text()
-    assert "pending" in text
-    (run / PAUSE).write_text(text.replace("pending", way))
+    assert way(text) != text
+    (run / PAUSE).write_text(way(text))
     undecided(arena, run)
 
 
@@ -68,17 +74,27 @@ def test_files_of_a_decision(arena: Arena, way: tuple[str, ...]) -> None:
 @attack(
     "an agent",
     "a task is ended by a file",
-    {"accepted": "accepted-with-issues", "skipped": "skipped-by-user"},
+    {
+        "accepted": ("accepted-with-issues", {}),
+        "skipped": ("skipped-by-user", {}),
+        "with a record of another task": ("accepted-with-issues", {"step": "task-02"}),
+        "with a record of another end": ("accepted-with-issues", {"option": "skipped-by-user"}),
+    },
 )
-def test_a_task(arena: Arena, way: str) -> None:
+def test_a_task(arena: Arena, way: tuple[str, dict[str, str]]) -> None:
     shop = workshop(arena)
     shop.next()
     shop.work("task-01", "a.py", "print('evil word')\n")
     shop.report("task-01")
+    ending, record = way
     shop.write(
         "reviews/tasks/task-01/outcome.md",
-        f"---\noutcome: {way}\nending: {way}\nwho: Ada\nreason: fine\n---\n",
+        f"---\noutcome: {ending}\nending: {ending}\nwho: Ada\nreason: fine\n---\n",
     )
+    if record:
+        about = {"event": "task", "step": "task-01", "option": ending, "who": "Ada", "round": 0}
+        with (shop.run / "approvals.jsonl").open("a") as log:
+            log.write(json.dumps({**about, "time": "2026-05-17T09:30:00Z", **record}) + "\n")
     for command in ("next", "status", "task list", "brief"):
         said = arena.qrspi(*command.split()).flat
         assert "a person decided so" not in said and "Ada" not in said.replace("Ada Example", "")
@@ -153,13 +169,17 @@ def test_a_no(arena: Arena, way: Callable[[Path], object]) -> None:
         "many lines": "\n".join(["It must not ship."] * 9),
         "a long line": "It must not ship. " * 40,
         "hidden behind blank lines": "\n" * 40 + "It must not ship.\n" * 7,
+        "a field of its head": "remark: " + "It must not ship. " * 40 + "\n---\n",
+        "a comment in its head": "# It must not ship.\n" * 9 + "---\n",
     },
 )
 def test_a_clean_word(arena: Arena, way: str) -> None:
     """In a quick run, where a clean step needs no person."""
     run = arena.scene(asked)
     for file in (run / "reviews/questions/round-01").glob("*.clean.md"):
-        file.write_bytes(file.read_bytes() + way.encode())
+        data = file.read_bytes()
+        head = data.removesuffix(b"---\n") if way.endswith("---\n") else data
+        file.write_bytes(head + way.encode())
     said = arena.qrspi("next").flat
     assert quick.status(run, "questions") == "draft"
     assert "It must not ship." in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,10 +96,24 @@ def test_bytes(arena: Arena, way: str) -> None:
     assert "evil word" in shown(reviewed(arena, nothing, way).run)
 
 
-@attack("an agent", "code is called binary, and nobody is told of it")
-def test_binary(arena: Arena) -> None:
-    shop = reviewed(arena, nothing, "\0" * 500 + f"\n{EVIL}\n")
-    assert "binary, not shown: 520 bytes" in shown(shop.run)
+def as_text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+@attack(
+    "an agent",
+    "code is called binary, and nobody is told of it",
+    {
+        "noughts": "\0" * 500 + f"\n{EVIL}\n",
+        "two bytes a letter": as_text(f"{EVIL}\n".encode("utf-16")),
+        "a picture's head": as_text(b"\x89PNG\r\n\x1a\n" + b"\0" * 99) + f"\n{EVIL}\n",
+        "packed": as_text(zlib.compress(f"{EVIL}\n".encode() * 9) + b"\0" * 99),
+    },
+)
+def test_binary(arena: Arena, way: str) -> None:
+    shop = reviewed(arena, nothing, way)
+    size = len(way.encode("utf-8", "surrogateescape"))
+    assert f"binary, not shown: {size} bytes" in shown(shop.run)
     shop.review("task-01", 1)
     shop.next()
     assert "a.py" in arena.qrspi("next").flat
@@ -191,10 +206,26 @@ def another_feature(shop: Workshop, commits: list[str]) -> Undo:
     return lambda: config.write_text(before)
 
 
+def another_of_its_name(ref: str) -> Callable[[Workshop, list[str]], Undo]:
+    """What git takes a short name for, where several things have it."""
+
+    def make(shop: Workshop, commits: list[str]) -> Undo:
+        moved_base(shop, commits)
+        shop.git("update-ref", ref, commits[0])
+        return lambda: shop.git("update-ref", "-d", ref)
+
+    return make
+
+
 @attack(
     "an agent",
     "what a diff begins with is moved for the moment in which it is made",
-    {"another feature branch": another_feature, "a history cut off": cut_off},
+    {
+        "another feature branch": another_feature,
+        "a history cut off": cut_off,
+        "a tag of its name": another_of_its_name("refs/tags/main"),
+        "a ref of its name": another_of_its_name("refs/main"),
+    },
 )
 def test_a_moment(arena: Arena, way: Callable[[Workshop, list[str]], Undo]) -> None:
     shop = workshop(arena)
@@ -212,7 +243,8 @@ def test_a_moment(arena: Arena, way: Callable[[Workshop, list[str]], Undo]) -> N
     arena.qrspi("next")
     arena.qrspi("resolve", "continue")
     said = arena.qrspi("next").flat
-    assert "evil word" not in shop.git("grep", "-h", "", "main", "--", "*.py")
+    merged = shop.git("grep", "-h", "", "main", "--", "*.py")
+    assert "evil word" not in merged or "evil word" in shown(shop.run)
     if "nobody saw what lies between" in said:
         arena.qrspi("round", "prepare", "task-01", "--anyway")
         assert "evil word" in shown(shop.run)
@@ -233,6 +265,10 @@ def exchanged(what: str) -> Callable[[Workshop, str], None]:
     return exchange
 
 
+def moved_on(shop: Workshop, commit: str) -> None:
+    shop.work("task-01", "a.py", f"{EVIL}\n")
+
+
 @attack(
     "an agent",
     "something else is merged under the name of what was reviewed",
@@ -240,6 +276,7 @@ def exchanged(what: str) -> Callable[[Workshop, str], None]:
         "the commit": exchanged(""),
         "its tree": exchanged("^{tree}"),
         "its file": exchanged(":a.py"),
+        "its branch": moved_on,
     },
 )
 def test_exchanged(arena: Arena, way: Callable[[Workshop, str], None]) -> None:
@@ -258,6 +295,8 @@ def test_exchanged(arena: Arena, way: Callable[[Workshop, str], None]) -> None:
     {
         "an orphan": ("checkout", "-q", "--orphan", "other"),
         "another branch": ("checkout", "-q", "-b", "other"),
+        "no branch": ("checkout", "-q", "--detach"),
+        "what the feature branch is": ("symbolic-ref", "HEAD", "refs/heads/main"),
     },
 )
 def test_another_commit(arena: Arena, way: tuple[str, ...]) -> None:
@@ -266,8 +305,8 @@ def test_another_commit(arena: Arena, way: tuple[str, ...]) -> None:
     shop.git(*way, at=shop.tree("task-01"))
     commit = shop.work("task-01", "a.py", f"{EVIL}\n")
     said = arena.qrspi("task", "report", "01", "--status", "done", "--commit", commit)
-    arena.qrspi("next")
-    assert said.code == 3 or "evil word" in shown(shop.run)
+    then = arena.qrspi("next")
+    assert 3 in (said.code, then.code) or "evil word" in shown(shop.run)
 
 
 @attack(

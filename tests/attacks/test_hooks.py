@@ -61,12 +61,15 @@ def test_a_shell_command(arena: Arena, way: str) -> None:
     {
         "substitutions": f"echo {'$(' * 2000}{')' * 2000}\n{WRITTEN}",
         "without end": f"{WRITTEN}echo {'$(' * 2000}",
+        "groups": f"{'(' * 2000}true{')' * 2000}\n{WRITTEN}",
+        "shells": f"{'sh -c ' * 2000}true\n{WRITTEN}",
     },
 )
 def test_deep(arena: Arena, way: str) -> None:
     arena.clone()
     told = shell("claude-code", way, arena.project)
-    assert told.reason == UNREAD
+    if told.reason != UNREAD:
+        refused(told)
 
 
 @attack(

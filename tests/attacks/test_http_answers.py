@@ -138,6 +138,7 @@ def choice(message: object, **more: object) -> Behaviour:
         "no text": answer(b"\xff" + WHOLE),
         "a number without end": answer(b'{"choices": ' + b"9" * 1_000_000 + b"}"),
         "another kind": answer(b"<html>NO_FINDINGS</html>", kind="text/html"),
+        "by the name of another kind": answer(WHOLE, kind="text/html"),
         "a call of a tool": choice({"content": None, "tool_calls": [{"function": "x"}]}),
     },
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -11,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests import runs, scenes
-from tests.attacks.arena import Arena
+from tests.attacks.arena import VARIABLE, Arena
+from tests.attacks.test_consent import ROLE, agent, provider
 from tests.attacks.test_terminal import OBEYED, unseen
 from tests.attacks.trial import attack
 
@@ -65,13 +65,20 @@ def test_a_repository(arena: Arena, way: str) -> None:
 @attack(
     "a clone",
     "what somebody decided elsewhere is taken for a decision of this project's people",
-    {"a person": "Real User", "another": "Ada Example"},
+    {
+        "another person": ("Ada Example", "Real User"),
+        "the same person": ("Ada Example", "Ada Example"),
+        "nobody": ('"who"', '"whose"'),
+        "by itself": ('"surface": "cli"', '"surface": "cascade"'),
+    },
 )
-def test_a_decision(arena: Arena, way: str) -> None:
+def test_a_decision(arena: Arena, way: tuple[str, str]) -> None:
     run = arena.scene(scenes.clean)
     arena.qrspi("next")
     assert arena.qrspi("approve", "goals").code == 0
-    record = (run / "approvals.jsonl").read_text().replace("Ada Example", way)
+    record = (run / "approvals.jsonl").read_text()
+    assert way[0] in record
+    record = record.replace(*way)
     shutil.copytree(run, source := arena.top / NAME)
     (source / "approvals.jsonl").write_text(record)
     shutil.rmtree(arena.project)
@@ -174,12 +181,27 @@ def test_a_name(arena: Arena, way: str) -> None:
     assert scenes.git(arena.project, "status", "--short") == ""
 
 
-@attack("a clone", "a program that the run names is allowed by taking it in")
-def test_no_consent(arena: Arena) -> None:
-    evil = runs.config(
-        gates=f"{{test_command: '{arena.touch}'}}",
-        commands=json.dumps({"claude": {"argv": [str(arena.program())]}}),
-    )
-    taken(arena, theirs(arena, **{"config.md": evil}))
-    said = arena.qrspi("next", NAME, "--dispatch")
-    assert said.code == 3 and "qrspi trust" in said.text
+def naming(**fields: str) -> dict[str, bytes]:
+    return {"config.md": runs.config(**fields)}
+
+
+@attack(
+    "a clone",
+    "what the run names is allowed by taking it in",
+    {
+        "a program": lambda arena: naming(commands=agent(arena)),
+        "an address": lambda arena: naming(
+            providers=provider("https://api.example.org/v1", VARIABLE, "")
+        ),
+        "a role": lambda arena: {
+            **naming(commands=agent(arena)),
+            ".qrspi/agents/reviewer-quality.md": ROLE.encode(),
+        },
+        "a command": lambda arena: naming(gates=f"{{test_command: '{arena.touch}'}}"),
+    },
+)
+def test_no_consent(arena: Arena, way: Callable[[Arena], dict[str, bytes]]) -> None:
+    taken(arena, theirs(arena, **way(arena)))
+    assert "Nothing is allowed yet" in arena.qrspi("trust", "--list").text
+    arena.qrspi("next", NAME, "--dispatch")
+    assert arena.qrspi("trust", NAME, "--dry-run").out.splitlines()[-1].startswith("Would allow")

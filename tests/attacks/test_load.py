@@ -69,7 +69,12 @@ def test_ten_thousand_rounds(arena: Arena) -> None:
 @attack(
     "an agent",
     "a folder is crowded",
-    {"a round": "reviews/goals/round-01", "the tasks": "tasks", "the run": "."},
+    {
+        "a round": "reviews/goals/round-01",
+        "the tasks": "tasks",
+        "the run": ".",
+        "the runs": "..",
+    },
 )
 def test_crowded(arena: Arena, way: str) -> None:
     run = arena.scene(scenes.assembled)

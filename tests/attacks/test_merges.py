@@ -235,10 +235,22 @@ def its_first_part(shop: Workshop) -> None:
     shop.work("task-02", "more.py", "more = 1\n")
 
 
+def taken_back(shop: Workshop) -> None:
+    """The merge is whole; an ordinary commit after it undoes it."""
+    tree = shop.tree("task-01")
+    shop.git("merge", "-q", "--no-edit", "--no-ff", "qrspi/user-auth/task-02", at=tree)
+    shop.git("revert", "--no-edit", "-m", "1", "HEAD", at=tree)
+
+
 @attack(
     "an agent",
     "a merge in its own branch has the work of another taken for merged, without what it changed",
-    {"all": all_of_it, "as the engine would": as_the_engine_would, "in part": its_first_part},
+    {
+        "all": all_of_it,
+        "as the engine would": as_the_engine_would,
+        "in part": its_first_part,
+        "put back afterwards": taken_back,
+    },
 )
 def test_taken_for_merged(arena: Arena, way: Callable[[Workshop], None]) -> None:
     shop = workshop(arena, **{"tasks/task-02.md": task(2, files="b.py")})
@@ -266,9 +278,10 @@ def test_taken_for_merged(arena: Arena, way: Callable[[Workshop], None]) -> None
     {
         "by its own settings": (".gitmodules",),
         "by those of the clone": (".git/config",),
+        "by those of all submodules": (),
     },
 )
-def test_a_submodule(arena: Arena, way: tuple[str]) -> None:
+def test_a_submodule(arena: Arena, way: tuple[str, ...]) -> None:
     shop = workshop(arena, **{"tasks/task-02.md": task(2, files="b.py")})
     shop.next()
     for name in {*way, ".gitmodules"}:
@@ -283,6 +296,8 @@ def test_a_submodule(arena: Arena, way: tuple[str]) -> None:
     shop.git("update-index", "--cacheinfo", f"160000,{new},s")
     shop.git("commit", "-q", "-m", "a newer one")
     shop.git("merge", "-q", "--strategy=ours", "-m", "x", "main", at=tree)
+    if not way:
+        shop.git("config", "diff.ignoreSubmodules", "all")
     shop.finish("task-01", "a.py", GOOD)
     shop.finish("task-02", "b.py", "b = 1\n")
     for words in (("next",), ("resolve", "continue"), ("next",)):
@@ -318,6 +333,13 @@ def a_hook(shop: Workshop, program: Path) -> None:
     hook.chmod(0o755)
 
 
+def a_filter(shop: Workshop, program: Path) -> None:
+    """On the way into a commit; that of a whole file, without its name."""
+    program.write_text(f'#!/bin/sh\ncat; echo "{EVIL}"\n')
+    shop.git("config", "filter.evil.clean", str(program))
+    (shop.root / ".git/info/attributes").write_text("*.py filter=evil\n")
+
+
 def a_resolution(shop: Workshop, program: Path) -> None:
     """git remembers how a conflict was resolved, and takes it from there."""
     shop.git("config", "rerere.enabled", "true")
@@ -328,7 +350,12 @@ def a_resolution(shop: Workshop, program: Path) -> None:
 @attack(
     "an agent",
     "the engine's own merge is made to say more than its parts",
-    {"a driver": a_driver, "a hook": a_hook, "a remembered resolution": a_resolution},
+    {
+        "a driver": a_driver,
+        "a hook": a_hook,
+        "a filter": a_filter,
+        "a remembered resolution": a_resolution,
+    },
 )
 def test_more_than_its_parts(arena: Arena, way: Callable[[Workshop, Path], None]) -> None:
     """Programs of the user's own git run, as for the user; what they add is not kept."""

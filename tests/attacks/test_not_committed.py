@@ -89,9 +89,16 @@ def test_red_elsewhere(arena: Arena, way: Callable[[Workshop, Path], None]) -> N
     assert not (shop.run / "reviews/tasks/task-01/tests.md").exists()
 
 
-@attack("an agent", "a text or a record is hidden from git, so that no commit has it", FLAGS)
+@attack(
+    "an agent",
+    "a text or a record is hidden from git, so that no commit has it",
+    {**FLAGS, "out of the index": ("--force-remove",), "ignored": ()},
+)
 def test_hidden_from_git(arena: Arena, way: tuple[str, ...]) -> None:
     run = arena.scene(scenes.clean)
+    if not way:
+        (arena.project / ".git/info").mkdir(exist_ok=True)
+        (arena.project / ".git/info/exclude").write_text("*.jsonl\n*.md\n")
     assert arena.qrspi("approve", "goals", "--unreviewed").code == 0
     name = run.relative_to(arena.project).as_posix()
     for flag in way:

@@ -71,6 +71,13 @@ def planted(arena: Arena, shared: Path) -> None:
             scenes.git(project, "init", "-q"),
             (project / "src/deep").mkdir(parents=True),
         ),
+        "a work tree": lambda project: (
+            project.rmdir(),
+            scenes.project(project.parent.parent / "main", "2026-01-01-mine"),
+            scenes.git(
+                project.parent.parent / "main", "worktree", "add", "-q", "--detach", project
+            ),
+        ),
     },
 )
 def test_above(arena: Arena, shared: Path, way: Callable[[Path], object]) -> None:
@@ -89,7 +96,7 @@ def test_above(arena: Arena, shared: Path, way: Callable[[Path], object]) -> Non
 @attack(
     "another user",
     "a project of theirs is worked in",
-    {"all of it": ".", "its repository": ".git", "its top": ""},
+    {"all of it": ".", "its repository": ".git", "its top": "", "its runs": "docs/qrspi"},
 )
 def test_their_project(arena: Arena, shared: Path, way: str) -> None:
     run = arena.scene(scenes.fixed)
@@ -107,7 +114,7 @@ def test_their_project(arena: Arena, shared: Path, way: str) -> None:
 @attack(
     "another user",
     "a host's session is told what the runs of theirs wait for",
-    {"all of it": ".", "its runs": "docs/qrspi"},
+    {"its top": ".", "its runs": "docs/qrspi"},
 )
 def test_a_session(arena: Arena, way: str) -> None:
     arena.scene(scenes.fixed)
@@ -120,9 +127,20 @@ def test_a_session(arena: Arena, way: str) -> None:
 @attack(
     "another user",
     "what is remembered of the user's runs is written by them",
-    {"a file of theirs": 0o600, "a file for everybody": 0o666},
+    {
+        "a file of theirs": lambda kept: os.chown(kept, NOBODY, NOBODY),
+        "a file for everybody": lambda kept: kept.chmod(0o666),
+        "a folder of theirs": lambda kept: os.chown(kept.parent, NOBODY, NOBODY),
+        "a folder for everybody": lambda kept: kept.parent.chmod(0o777),
+        "a link": lambda kept: (
+            kept.rename(kept.with_name("theirs")),
+            kept.symlink_to(kept.with_name("theirs")),
+        ),
+    },
 )
-def test_remembered(arena: Arena, way: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remembered(
+    arena: Arena, way: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(arena.top / "remembered"))
     monkeypatch.setattr(state_cache, "SETTLED", -(10**9))
     run = arena.clone()
@@ -133,16 +151,18 @@ def test_remembered(arena: Arena, way: int, monkeypatch: pytest.MonkeyPatch) -> 
     forged = kept.read_text().replace("goals", "forged")
     assert forged != kept.read_text()
     kept.write_text(forged)
-    kept.chmod(way)
-    if way == 0o600:
-        os.chown(kept, NOBODY, NOBODY)
+    way(kept)
     assert arena.qrspi("status", "--json").json == told
 
 
 @attack(
     "an agent",
     "what is remembered of the runs is forged in the project",
-    {"where it was once": ".qrspi/cache/states.json", "beside it": ".qrspi/states.json"},
+    {
+        "where it was once": ".qrspi/cache/states.json",
+        "beside it": ".qrspi/states.json",
+        "a relative place": "../../remembered/qrspi/{}",
+    },
 )
 def test_forged_states(arena: Arena, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(arena.top / "remembered"))
@@ -152,16 +172,31 @@ def test_forged_states(arena: Arena, way: str, monkeypatch: pytest.MonkeyPatch) 
         shutil.copytree(run, run.with_name(f"2026-01-01-r{number}"))
     told = arena.qrspi("status", "--json").json
     kept = Path(state_cache.file(str(run.parent)))
-    place = run.parent / way
+    place = run.parent / way.format(kept.name)
     place.parent.mkdir(parents=True)
     place.write_text(kept.read_text().replace("goals", "forged"))
     kept.unlink()
+    if "{}" in way:
+        monkeypatch.setenv("XDG_CACHE_HOME", "remembered")
     assert arena.qrspi("status", "--json").json == told
     assert "forged" not in arena.qrspi("inbox").text
 
 
-@attack("another user", "what the user has allowed and what is remembered is read by them")
-def test_read(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+@attack(
+    "another user",
+    "what the user has allowed and what is remembered is read by them",
+    {"files for everybody": 0, "files for all to read": 0o022, "files for a group": 0o007},
+)
+def test_read(arena: Arena, way: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is what a user's new files are otherwise."""
+    before = os.umask(way)
+    try:
+        private(arena, monkeypatch)
+    finally:
+        os.umask(before)
+
+
+def private(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(arena.top / "remembered"))
     monkeypatch.setattr(state_cache, "SETTLED", -(10**9))
     run = arena.clone(gates="{test_command: make}")
@@ -177,7 +212,12 @@ def test_read(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
 @attack(
     "another user",
     "a lock or a daemon's sign of life is theirs",
-    {"a heartbeat": "heartbeat.json", "a lock": "lock"},
+    {
+        "a heartbeat": "heartbeat.json",
+        "a lock": "lock",
+        "a lock of the daemon's": "watch.lock",
+        "a lock of those who send": "dispatch-lock",
+    },
 )
 def test_signs(arena: Arena, shared: Path, way: str) -> None:
     run = arena.scene(scenes.fixed)

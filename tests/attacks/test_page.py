@@ -181,6 +181,7 @@ def test_busy(server: web.Server, way: object) -> None:
         "silent": b"",
         "a word at a time": b"GET / HTTP/1.1\r\nX-A: ",
         "a body that does not come": (b"POST / HTTP/1.1\r\nContent-Length: 99\r\n\r\n"),
+        "an answer that nobody reads": b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 99,
     },
 )
 def test_silent(server: web.Server, way: bytes) -> None:

@@ -69,6 +69,19 @@ def as_link(place: Path, evil: Path) -> None:
     (place / ".git").symlink_to(evil / ".git")
 
 
+def as_the_project(place: Path, evil: Path) -> None:
+    """Its branch is what everything is merged into."""
+    (place / ".git").write_text(f"gitdir: {evil.parent}/project/.git\n")
+
+
+def as_submodule(place: Path, evil: Path) -> None:
+    """As git itself would have made it."""
+    modules = evil.parent / "project/.git/modules"
+    modules.mkdir(exist_ok=True)
+    (evil / ".git").rename(modules / "evil")
+    (place / ".git").write_text(f"gitdir: {modules}/evil\n")
+
+
 Plant = Callable[[Path, Path], None]
 
 
@@ -79,7 +92,8 @@ Plant = Callable[[Path, Path], None]
         f"{name} in {place}": (plant, folder)
         for name, plant in {"a folder": as_folder, "a file": as_file, "a link": as_link}.items()
         for place, folder in {"the run": RUN, "docs/qrspi": "docs/qrspi", "docs": "docs"}.items()
-    },
+    }
+    | {"a submodule in the run": (as_submodule, RUN)},
 )
 def test_a_git_in_the_run(arena: Arena, way: tuple[Plant, str]) -> None:
     """A whole repository, with hooks: what is committed would go there."""
@@ -148,7 +162,7 @@ def test_its_own_work_tree(arena: Arena, way: str) -> None:
 @attack(
     "an agent",
     "the .git of a task's work tree leads to a repository of its own",
-    {"a folder": as_folder, "a file": as_file, "a link": as_link},
+    {"a folder": as_folder, "a file": as_file, "a link": as_link, "the project's": as_the_project},
 )
 def test_the_git_of_a_work_tree(arena: Arena, way: Plant) -> None:
     shop = workshop(arena)
@@ -199,13 +213,18 @@ def test_a_work_tree(arena: Arena, way: str) -> None:
 @attack(
     "a clone",
     "the folder of work trees is a link out of the project",
-    {"the folder": ".worktrees", "the run's part": ".worktrees/user-auth"},
+    {
+        "the folder": (".worktrees", "."),
+        "the run's part": (".worktrees/user-auth", "."),
+        "the task's": (".worktrees/user-auth/task-01", "."),
+        "the task's, and nothing there": (".worktrees/user-auth/task-01", "new"),
+    },
 )
-def test_linked_work_trees(arena: Arena, way: str) -> None:
+def test_linked_work_trees(arena: Arena, way: tuple[str, str]) -> None:
     shop = workshop(arena)
-    place = arena.project / way
-    place.parent.mkdir(exist_ok=True)
-    place.symlink_to(arena.outside)
+    place, target = way
+    (arena.project / place).parent.mkdir(exist_ok=True, parents=True)
+    (arena.project / place).symlink_to(arena.outside / target)
     shop.next()
     arena.qrspi("task", "start", "01")
 
@@ -256,11 +275,52 @@ def test_a_linked_folder(arena: Arena, way: str) -> None:
     arena.qrspi("reject", "goals", "-m", "No.")
 
 
-@attack("a clone", "the folder of runs is a link out of the project")
-def test_linked_runs(arena: Arena) -> None:
-    run = arena.scene(scenes.reviewed)
-    run.parent.rename(arena.top / "theirs")
-    run.parent.symlink_to(arena.top / "theirs")
+@attack(
+    "a clone",
+    "a run that was unpacked in a folder above is taken for one of the project",
+    {
+        "of a repository": lambda mine: scenes.git(mine, "init", "-q"),
+        "deep in a repository": lambda mine: (
+            scenes.git(mine, "init", "-q"),
+            (mine / "deep/er").mkdir(parents=True),
+        ),
+        "of a work tree": lambda mine: (
+            mine.rmdir(),
+            scenes.project(mine.parent / "main", "2026-01-01-mine"),
+            scenes.git(mine.parent / "main", "worktree", "add", "-q", "--detach", mine),
+        ),
+        "of a repository with a run in it": lambda mine: scenes.project(mine, "2026-01-01-mine"),
+    },
+)
+def test_above(arena: Arena, way: Callable[[Path], object]) -> None:
+    """All of it is the user's own. Theirs is a command for the tests."""
+    theirs = arena.clone(gates=f"{{test_command: '{arena.touch}'}}")
+    mine = arena.project / "mine"
+    mine.mkdir()
+    way(mine)
+    at = mine / "deep/er" if (mine / "deep").exists() else mine
+    before = runs.contents(theirs)
+    for words in (("status",), ("next",), ("trust", "--yes"), ("init", "another", "--quick")):
+        assert runs.RUN not in arena.qrspi(*words, at=at).text
+    assert runs.contents(theirs) == before
+    assert sorted(theirs.parent.iterdir()) == [theirs]
+
+
+@attack(
+    "a clone",
+    "the folder of runs is a link out of the project",
+    {
+        "it": ("docs/qrspi", ""),
+        "the one above": ("docs", ""),
+        "a run in it": (RUN, ""),
+        "on a way that leads back": ("docs/qrspi", "project/../"),
+    },
+)
+def test_linked_runs(arena: Arena, way: tuple[str, str]) -> None:
+    arena.scene(scenes.reviewed)
+    name, by = way
+    (arena.project / name).rename(arena.top / "theirs")
+    (arena.project / name).symlink_to(arena.top / f"{by}theirs")
     before = sorted((arena.top / "theirs").rglob("*"))
     assert arena.qrspi("next").code != 0
     assert sorted((arena.top / "theirs").rglob("*")) == before
@@ -269,15 +329,25 @@ def test_linked_runs(arena: Arena) -> None:
 @attack(
     "an agent",
     "a record is a second name of a file outside",
-    {name: name for name in ("approvals.jsonl", ".qrspi/audit.jsonl")},
+    {
+        name: name
+        for name in (
+            "approvals.jsonl",
+            ".qrspi/audit.jsonl",
+            "feedback/comments.jsonl",
+            "goals.md",
+        )
+    },
 )
 def test_a_hard_link(arena: Arena, way: str) -> None:
     run = arena.scene(scenes.clean)
     log, elsewhere = run / way, arena.top / "elsewhere"
+    log.parent.mkdir(exist_ok=True)
     elsewhere.write_bytes(log.read_bytes() if log.exists() else b"")
     before = elsewhere.read_bytes()
     log.unlink(missing_ok=True)
     os.link(elsewhere, log)
     arena.qrspi("next")
+    arena.qrspi("comment", "goals.md:L1", "-m", "x")
     arena.qrspi("approve", "goals", "--unreviewed")
     assert elsewhere.read_bytes() == before

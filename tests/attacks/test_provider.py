@@ -58,8 +58,12 @@ def test_redirects(arena: Arena, way: int) -> None:
         assert (bool(server.said), other.said) == (True, [])
 
 
-def long(handler: BaseHTTPRequestHandler) -> None:
-    handler.send_response(200)
+def long_error(handler: BaseHTTPRequestHandler) -> None:
+    long(handler, 500)
+
+
+def long(handler: BaseHTTPRequestHandler, status: int = 200) -> None:
+    handler.send_response(status)
     handler.send_header("Content-Type", "application/json")
     handler.end_headers()
     handler.close_connection = True
@@ -83,7 +87,8 @@ SPELT = completion(REVIEW).replace(b"KEY", ESCAPED)
         "without end": long,
         "packed": answer(BOMB, Content_Encoding="gzip"),
         "deep": answer(b"[" * 200_000),
-        "an error without end": chat_server.cut(b"x" * 1_000_000, 1_000_000_000),
+        "an error without end": long_error,
+        "an error of another length": chat_server.cut(b"x" * 1_000_000, 1_000_000_000),
         "no JSON": answer(b"\xff\xfe" * 1000),
     },
 )

@@ -141,7 +141,7 @@ def test_hidden(arena: Arena, way: Hidden) -> None:
 @attack(
     "a clone",
     "a decision is taken out of the record of a copy",
-    {"a clone": "clone", "a work tree": "worktree", "a copy": "copy"},
+    {"a clone": "clone", "a work tree": "worktree", "a copy": "copy", "a shallow clone": "shallow"},
 )
 def test_a_copy(arena: Arena, way: str) -> None:
     run = decide(arena)
@@ -149,6 +149,9 @@ def test_a_copy(arena: Arena, way: str) -> None:
     match way:
         case "clone":
             scenes.git(arena.project, "clone", "-q", ".", "../other")
+        case "shallow":
+            url = arena.project.as_uri()
+            scenes.git(arena.project, "clone", "-q", "--depth", "1", url, "../other")
         case "worktree":
             scenes.git(arena.project, "worktree", "add", "-q", "-b", "other", "../other")
         case _:
@@ -265,6 +268,8 @@ def test_without_git(arena: Arena, way: Cut) -> None:
     {
         "taken away": lambda trail: trail.unlink(),
         "emptied": lambda trail: trail.write_bytes(b""),
+        "for a folder": lambda trail: (trail.unlink(), trail.mkdir()),
+        "for a link": lambda trail: (trail.unlink(), trail.symlink_to("/dev/null")),
     },
 )
 def test_the_trail(arena: Arena, way: Callable[[Path], object]) -> None:

@@ -60,12 +60,17 @@ def test_never_prepared(arena: Arena, way: tuple[tuple[str, ...], dict[str, obje
 @attack(
     "an agent",
     "a round of a high number stands before the real one",
-    {"the next": 2, "a later": 7, "the last": 9999},
+    {"the next": 2, "a later": 7, "the last": 9999, "the first, spelt otherwise": 1},
 )
 def test_another_number(arena: Arena, way: int) -> None:
     """The first one has a finding that is to be fixed."""
     run = arena.scene(scenes.assembled)
+    if way == 1:
+        (run / scenes.ROUND).rename(run / "aside")
     by_hand(run, scenes.TAGS, way)
+    if way == 1:
+        (run / scenes.ROUND).rename(run / "reviews/goals/round-001")
+        (run / "aside").rename(run / scenes.ROUND)
     not_passed(arena, run)
 
 
@@ -122,17 +127,20 @@ def test_excused(arena: Arena, way: str) -> None:
     "an agent",
     "in a quick run an author's own files approve its step",
     {
-        "a round by hand": (),
-        "a round by hand with all": ("quality-claude", "scope-claude"),
+        "a round by hand": (False, {}),
+        "a round by hand with all": (True, {}),
+        "as imported": (True, {"imported": True}),
+        "as one of the engine's": (True, {"anyway": True, "commit": "HEAD"}),
     },
 )
-def test_quick(arena: Arena, way: tuple[str, ...]) -> None:
+def test_quick(arena: Arena, way: tuple[bool, dict[str, object]]) -> None:
     run = arena.scene(questions)
     folder = run / "reviews/questions/round-01"
     folder.mkdir(parents=True)
-    tags = way and quick.tags(run, "questions")
+    everybody, more = way
+    tags = quick.tags(run, "questions") if everybody else ()
     digest = runs.text_hash((run / "questions.md").read_bytes(), "questions.md")
-    data = runs.manifest("questions", tags=tags, body_hash=digest)
+    data = runs.manifest("questions", tags=tags, **{"body_hash": digest, **more})
     (folder / ".dispatch-manifest.json").write_bytes(data)
     for tag in tags:
         (folder / f"{tag}.clean.md").write_bytes(runs.clean(tag))
@@ -148,7 +156,12 @@ def questions(root: Path) -> Path:
 @attack(
     "an agent",
     "a task is finished by a round of its own making",
-    {"nobody is named": (), "one is named": TAGS[:1], "all are named": TAGS},
+    {
+        "nobody is named": (),
+        "one is named": TAGS[:1],
+        "all are named": TAGS,
+        "somebody else is named": ("friend-claude",),
+    },
 )
 def test_a_task(arena: Arena, way: tuple[str, ...]) -> None:
     shop = workshop(arena)
@@ -192,10 +205,10 @@ def test_counted(arena: Arena, way: Callable[[Path], object]) -> None:
     not_passed(arena, run)
 
 
-def listed(run: Path) -> None:
+def listed(run: Path, choice: str = "close") -> None:
     """As `qrspi import` would say of rounds that it found."""
     record = ImportRecord("2026-05-17T09:00:00Z", "Ada", "docs/qrspi/x", "", "")
-    rounds, closed = {"reviews/goals": (1,)}, {scenes.ROUND: "close"}
+    rounds, closed = {"reviews/goals": (1,)}, {scenes.ROUND: choice}
     text = import_record.head(record._replace(rounds=rounds, open=closed))
     (run / "import.md").write_text(text)
     (run / "import-files.txt").write_text("")
@@ -212,6 +225,7 @@ def listed(run: Path) -> None:
             (run / scenes.DISPOSITIONS).write_text("- F01: fixed\n"),
             (run / scenes.ANCHOR).write_text("0" * 40 + "\n"),
         ),
+        "listed, to be taken over": lambda run: listed(run, "take-over"),
     },
 )
 def test_made_elsewhere(arena: Arena, way: Callable[[Path], object]) -> None:
@@ -235,11 +249,17 @@ def found(arena: Arena, run: Path, tag: str) -> None:
     (run / scenes.ROUND / f"{tag}.clean.md").write_bytes(runs.clean(tag))
 
 
+def ingested(arena: Arena, run: Path, tag: str) -> None:
+    reply = arena.top / f"{tag}.txt"
+    reply.write_text("NO_FINDINGS\n")
+    assert arena.qrspi("ingest", reply, runs.RUN, "goals", "--tag", tag).code == 3
+
+
 @pytest.mark.rule("SEC-21")
 @attack(
     "an agent",
     "an answer that nobody was sent for counts, where only such answers may",
-    {"put there": found, "handed in": handed_in},
+    {"put there": found, "handed in": handed_in, "handed in by ingest": ingested},
 )
 def test_not_dispatched(arena: Arena, way: Callable[[Arena, Path, str], None]) -> None:
     arena.clone(evidence="dispatched")

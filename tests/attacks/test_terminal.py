@@ -101,7 +101,12 @@ def test_characters(arena: Arena, way: str) -> None:
 @attack(
     "an agent",
     "a question is answered or hidden by the text that it is about",
-    {"a yes": "y\n\x1b[6n", "a cleared screen": "\x1b[2J\x1b[HApproved.", "a report": "\x1b[5n"},
+    {
+        "a yes": "y\n\x1b[6n",
+        "a cleared screen": "\x1b[2J\x1b[HApproved.",
+        "a report": "\x1b[5n",
+        "another screen": "\x1b[?1049h\x9b2J",
+    },
 )
 def test_a_question(arena: Arena, way: str) -> None:
     run = arena.scene(scenes.clean)
@@ -110,7 +115,8 @@ def test_a_question(arena: Arena, way: str) -> None:
         (run / scenes.ROUND / f"{tag}.clean.md").write_bytes(runs.clean(tag) + way.encode())
     with Terminal("--root", arena.project, "approve", "goals") as terminal:
         terminal.until("(y/n)")
-        assert "\x1b[2J" not in terminal.screen and "\x1b[5n" not in terminal.screen
+        sent = ("\x1b[2J", "\x1b[5n", "\x1b[6n", "\x1b[?1049h", "\x9b")
+        assert not [one for one in sent if one in terminal.screen]
         terminal.type("n\n")
         assert terminal.end() != 0
     assert b"status: draft" in (run / "goals.md").read_bytes()

@@ -76,12 +76,16 @@ def test_of_a_round(arena: Arena, way: tuple[Change, str]) -> None:
     {
         "what became of a round": scenes.DISPOSITIONS,
         "a finding": f"{scenes.ROUND}/{scenes.FINDING}",
+        "its score": f"{scenes.ROUND}/{scenes.SCORE}",
         "what was kept": scenes.VERIFIED,
+        "its commit": scenes.ANCHOR,
+        "who was sent": f"{scenes.ROUND}/.dispatch-manifest.json",
     },
 )
 def test_of_a_commit(arena: Arena, way: str) -> None:
     """Also when the deletion itself is committed."""
     run = arena.scene(recorded)
+    arena.commit()
     shutil.rmtree(run / ".qrspi")
     (run / way).unlink()
     for _ in range(2):
@@ -166,6 +170,7 @@ def decided(root: Path) -> Path:
         "a shorter route": {"route": "[goals, plan, implement, test]"},
         "another pipeline": {"pipeline": "quick"},
         "without tests": {"route": "[goals, questions, research, design, plan, implement]"},
+        "another order": {"route": "[goals, plan, questions, research, design, implement, test]"},
     },
 )
 def test_steps(arena: Arena, way: dict[str, str]) -> None:

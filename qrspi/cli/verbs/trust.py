@@ -65,10 +65,7 @@ def _allow(session: Session, run: str | None, *, yes: bool, dry_run: bool) -> No
         session.tell([*lines, ""])
         consent_question.must_allow(session, project, new)
     elif lines and not session.json:
-        # Before anything is allowed: who cannot print it allows nothing.
         session.show([*lines, ""])
-    if not dry_run:
-        consent.allow(project, new, "trust")
     document = {
         "schema": "qrspi/trust/v1",
         "run": run_dir.name,
@@ -77,7 +74,13 @@ def _allow(session: Session, run: str | None, *, yes: bool, dry_run: bool) -> No
         "named": [consent_page.document(one, one in known) for one in named],
         "remembered": 0 if dry_run else len(new),
     }
-    session.answer(document, [_verdict(named, new, dry_run)])
+    # Before anything is allowed: who cannot print it allows nothing.
+    if session.json:
+        session.emit(document)
+    if not dry_run:
+        consent.allow(project, new, "trust")
+    if not session.json:
+        session.show([_verdict(named, new, dry_run)])
 
 
 def _verdict(named: tuple[object, ...], new: tuple[object, ...], dry_run: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from qrspi.core import patterns
 from qrspi.core.filenames import CleanName, clean_file
 from qrspi.core.findings.submission import (
     Page,
@@ -36,9 +37,17 @@ def render(tag: str, number: int) -> bytes:
 LINES, CHARACTERS = 5, 300
 
 
+# A line of a head that says no more than it must.
+_BARE = r"-{3}|(?:reviewer|round|findings|finding_id|result|status|verdict): *[\"']?[\w.-]*[\"']?|"
+
+
 def remark(sentinel: Clean) -> str:
-    """What a sentinel says besides "nothing found"; '' when that is little or nothing."""
-    text = frontmatter.body(sentinel.data).decode("utf-8", "replace").strip()
+    """What a sentinel says besides "nothing found", in its head or below; '' when that is little or
+    nothing."""
+    body = frontmatter.body(sentinel.data)
+    head = sentinel.data[: len(sentinel.data) - len(body)].decode("utf-8", "replace")
+    more = (line for line in head.splitlines() if not patterns.fullmatch(_BARE, line.strip()))
+    text = "\n".join((*more, body.decode("utf-8", "replace"))).strip()
     return text if len(text.splitlines()) > LINES or len(text) > CHARACTERS else ""
 
 

@@ -181,12 +181,14 @@ def _trail(tree: Tree, reach: Reach) -> tuple[Problem, ...]:
     """A clone has no folder of the engine. A run with that folder and without a trail has lost the
     trail, unless the engine never opened a round here."""
     names = {entry.name for entry in entries(tree, ".qrspi")}
-    kept = "audit.jsonl" in names and tree.tail(audit_trail.FILE, reach.trail) != b""
-    if kept or not (names - {".gitignore", "lock", "agents"}):
+    end = tree.tail(audit_trail.FILE, reach.trail) if "audit.jsonl" in names else b""
+    if (isinstance(end, bytes) and end) or not (names - {".gitignore", "lock", "agents"}):
         return ()
     if not any(_has_manifest(tree, folder) for folder in _reviewed(tree)):
         return ()
     text = f"{audit_trail.FILE} is gone: nothing tells any more what qrspi did in this run"
+    if isinstance(end, Fault):
+        text += f", as what is there cannot be read ({end.reason})"
     return (Problem("vanished", text, audit_trail.FILE, found="absent", expected="the trail"),)
 
 

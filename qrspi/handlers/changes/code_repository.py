@@ -71,10 +71,13 @@ def _absolute(project: str, place: str) -> str:
 
 
 def outside_of(project: str, place: str) -> Named | None:
-    """What `code_path` needs. A `.git` inside the project can lead to any other repository."""
-    if outside := permits.folder_outside(project, place):
-        return outside
+    """What `code_path` needs. A `.git` can lead to any other repository, and so can one in a folder
+    that was allowed when it had another."""
     repo = repository.find(_absolute(project, place))
+    if outside := permits.folder_outside(project, place):
+        if repo is None or repo.common_dir == f"{repo.root}/.git":
+            return outside
+        return trust.folder(outside.text, repo.common_dir)
     if repo is None or repository.belongs_to(repo, repository.find(project)):
         return None
     return trust.folder(repo.common_dir)

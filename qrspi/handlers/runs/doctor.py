@@ -117,24 +117,24 @@ def _folder(root: Root) -> Iterator[Sign]:
     yield from (
         _leftover(f"{root.runs_dir}/{name}", "the next run that is started") for name in left
     )
+    kinds = {entry.name: entry.kind for entry in entries(DiskTree(root.runs_dir), "")}
     for name in others:
         if name not in left:
-            yield _no_run(root, name)
+            yield _no_run(root, name, kinds.get(name, ""))
     yield from _watching(root)
 
 
-def _no_run(root: Root, name: str) -> Sign:
-    folder = DiskTree(root.runs_dir)
-    kinds = {entry.name: entry.kind for entry in entries(folder, "")}
-    if kinds.get(name) != "dir":
-        what = "a link, which is not followed" if kinds.get(name) == "link" else "not a folder"
+def _no_run(root: Root, name: str, kind: str) -> Sign:
+    if kind != "dir":
+        what = "a link, which is not followed" if kind == "link" else "not a folder"
         return Sign("note", "runs", f"{name} is not a run: it is {what}")
     if not is_run_name(name):
         return Sign("note", "runs", locate.odd_name(name))
     from qrspi.handlers.runs import start_run
 
     message = f"{name} is not a run: it has neither config.md nor goals.md"
-    adoptable = start_run.holds_artifacts([entry.name for entry in entries(folder, name)])
+    inside = entries(DiskTree(root.runs_dir), name)
+    adoptable = start_run.holds_artifacts([entry.name for entry in inside])
     words = ("qrspi", "init", "--adopt", f"{root.runs_dir}/{name}", "--pipeline", "quick")
     return Sign("note", "runs", message, shell_words.command(*words) if adoptable else "")
 
