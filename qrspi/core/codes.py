@@ -140,6 +140,7 @@ Code: TypeAlias = Literal[
     "task-incomplete",
     "task-unreadable",
     "task-without-file",
+    "text-beside-questions",
     "text-lacks",
     "unjoined-question",
     "unknown-base",

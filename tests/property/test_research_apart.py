@@ -57,6 +57,9 @@ PLACES: dict[str, dict[str, str]] = {
         "questions.md": "---\nstatus: approved\n---\n# Questions\n\nWe want a CANARY.\n\n"
         f"{QUESTIONS}\n## Notes\n\nFor the CANARY.\n"
     },
+    "words below the list": {
+        "questions.md": f"---\nstatus: approved\n---\n# Questions\n\n{QUESTIONS}\nFor a CANARY.\n"
+    },
     "feedback on the goals": {"feedback/goals-round-01.md": FEEDBACK.format("goals")},
     "feedback on the questions": {"feedback/questions-round-01.md": FEEDBACK.format("questions")},
     "a review of the goals": {
@@ -100,6 +103,7 @@ def prompts(run: Path, files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
 @example(places=set(PLACES), word="zeppelinzz")
 @example(places={"a title of the questions", "a field of the goals"}, word="zeppelinzz")
 @example(places={"a field of the questions", "a title of the goals"}, word="zeppelinzz")
+@example(places={"words below the list", "a title of the goals"}, word="zeppelinzz")
 def test_no_prompt_of_research_tells_what_is_wanted(places: set[str], word: str) -> None:
     name = f"2026-05-17-{word if 'the name of the run' in places else 'user-auth'}"
     with tempfile.TemporaryDirectory() as folder:

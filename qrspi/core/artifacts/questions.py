@@ -54,11 +54,13 @@ def _with(question: Question) -> str:
 class _Item(NamedTuple):
     number: int
     lines: list[str]
+    is_followed: bool = False  # by a paragraph that belongs to no question
 
 
 _HEADING = re.compile(r" {0,3}#{2,6}[ \t]+Q(?:uestion )?[ \t]*(\d{1,4})\b[ \t]*[.:)—–-]*[ \t]*(.*)")
 _LISTED = re.compile(r" {0,3}(?:[-*+][ \t]+)?(?:\*\*)?Q?(\d{1,4})[.:)](?:\*\*)?(?:[ \t]+(.*)|$)")
 _BULLET = re.compile(r" {0,3}[-*+][ \t]+(\[[A-Za-z].*)")
+_PARAGRAPH = re.compile(r"\w|[*_`\"'(]+\w")
 _ANY_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _WITH = r"(?:(?:[ \t]*,[ \t]*|[ \t]+)with[ \t]+[Qq]?0{0,3}([1-9]\d{0,3}))?"
 _KIND = re.compile(
@@ -69,10 +71,12 @@ _KIND = re.compile(
 def parse(data: bytes) -> tuple[tuple[Question, ...], tuple[Problem, ...]]:
     lines = [line.text for line in shown(lines_of(frontmatter.body(data)))]
     in_headings = any(_HEADING.match(line) for line in lines)
-    questions = tuple(map(_question, _items(lines, in_headings)))
+    items = _items(lines, in_headings)
+    questions = tuple(map(_question, items))
+    beside = tuple(map(_beside, (item for item in items if item.is_followed)))
     untagged = tuple(warning for _, warning in questions if warning)
     asked, unjoined = _joined(question for question, _ in questions if question.text)
-    return asked, (*untagged, *unjoined)
+    return asked, (*untagged, *unjoined, *beside)
 
 
 def _joined(asked: Iterable[Question]) -> tuple[tuple[Question, ...], tuple[Problem, ...]]:
@@ -101,6 +105,7 @@ def _unjoined(one: Question, first: Question | None) -> Problem:
 def _items(lines: list[str], in_headings: bool) -> list[_Item]:
     items: list[_Item] = []
     inside = False
+    above = ""
     for line in lines:
         if begun := _begun(line, in_headings):
             # As in Markdown itself, a list may be numbered `1.` throughout.
@@ -109,9 +114,24 @@ def _items(lines: list[str], in_headings: bool) -> list[_Item]:
             inside = True
         elif _ANY_HEADING.match(line):
             inside = False
+        elif inside and not (above or in_headings) and _follows(items[-1], line):
+            items[-1] = items[-1]._replace(is_followed=True)
+            inside = False
         elif inside:
             items[-1].lines.append(line)
+        above = line.strip()
     return items
+
+
+def _follows(item: _Item, line: str) -> bool:
+    """As in Markdown itself: below an empty line, only what is indented belongs to an item."""
+    return _PARAGRAPH.match(line) is not None and _question(item)[0].text != ""
+
+
+def _beside(item: _Item) -> Problem:
+    field, expected = f"question {item.number}", "more of a question indented, or nothing"
+    text = f"{ARTIFACT}: the paragraph below {field} belongs to no question, and no researcher sees it"
+    return Problem("text-beside-questions", f"{text}; expected {expected}", ARTIFACT, field)
 
 
 def _begun(line: str, in_headings: bool) -> _Item | None:

@@ -4,6 +4,7 @@ its answer, and no quotation in the summary that no answer has."""
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import count
 
@@ -16,6 +17,7 @@ from qrspi.core.tree import Tree, content
 from qrspi.core.yaml import frontmatter
 
 RUN = 8  # this many words in the same order are no accident
+_WHOLE = 5  # nor are as many, where they are a whole sentence or title
 _QUOTED = 4  # fewer words between quotation marks are a name or a term
 _SUMMARY = STEP["research"].artifact
 
@@ -31,9 +33,9 @@ def breaches(tree: Tree, subject: Subject) -> tuple[Problem, ...]:
 
 
 def _in_questions(tree: Tree) -> Iterator[Problem]:
-    wanted = _wanted(tree)
+    wanted = _wanted_whole(tree)
     for question in questions.parse(content(tree, questions.ARTIFACT))[0]:
-        if shared := _shared(question.text, wanted):
+        if shared := _named(tree.name, question.text) or _shared(question.text, wanted):
             yield _told(questions.ARTIFACT, f"question {question.number} repeats", *shared)
 
 
@@ -48,7 +50,7 @@ def _in_answers(tree: Tree) -> Iterator[Problem]:
 
 def _told(file: str, what: str, words: str, source: str) -> Problem:
     text = (
-        f'{file}: {what} words of {source} ("{words}"), and whoever looks for facts must not know '
+        f'{file}: {what} {source} ("{words}"), and whoever looks for facts must not know '
         "what is wanted; say it in other words"
     )
     return Problem("goal-in-research", text, file=file, found=words, expected="facts alone")
@@ -57,26 +59,46 @@ def _told(file: str, what: str, words: str, source: str) -> Problem:
 def told_by(tree: Tree, run: str, words: str) -> Problem | None:
     """Of a person, to somebody who looks for facts: neither what is wanted, nor what the run is
     called."""
-    if run in words:
-        told: tuple[str, str] | None = (run, "the name of the run")
-    else:
-        told = _shared(words, _wanted(tree))
+    told = _named(run, words) or _shared(words, _wanted_whole(tree))
     if told is None:
         return None
     text = (
-        f'the words repeat {told[1]} ("{told[0]}"), and go to agents who look for facts and must '
-        "not know what is wanted; say it in other words"
+        f'the message repeats {told[1]} ("{told[0]}"), and goes to agents who look for facts and '
+        "must not know what is wanted; say it in other words"
     )
     return Problem("goal-in-research", text, field="-m", found=told[0], expected="facts alone")
 
 
+def _named(run: str, words: str) -> tuple[str, str] | None:
+    return (run, "the name of the run") if run in words else None
+
+
+_WANTED = (REQUEST, STEP["goals"].artifact)
+
+
 def _wanted(tree: Tree) -> dict[str, str]:
-    """Every run of words that reveals what is wanted, with its file."""
+    """Every run of words that reveals what is wanted, with what it is of."""
     return {
-        run: file
-        for file in (REQUEST, STEP["goals"].artifact)
+        run: f"words of {file}"
+        for file in _WANTED
         for run in _runs(_words(" ".join(_telling(_text(tree, file)))))
     }
+
+
+_NUMBERED = re.compile(r" {0,3}#{1,6}[ \t]+G\d+\b")  # a goal's number is not in its title
+_ENDS = re.compile(r"[.:;!?]")
+
+
+def _wanted_whole(tree: Tree) -> dict[str, str]:
+    """Of an answer this would ask too much: a short sentence may be found elsewhere, too."""
+    short = {
+        " ".join(words): f"words of {file}"
+        for file in _WANTED
+        for line in _telling(_text(tree, file))
+        for words in map(_words, _ENDS.split(_NUMBERED.sub("", line)))
+        if _WHOLE <= len(words) < RUN
+    }
+    return short | _wanted(tree)
 
 
 _LABEL = re.compile(r" {0,3}(?:#{1,6}[ \t]+|[-*+][ \t]+)?(?:\*\*)?([A-Za-z][^*:.]*)")
@@ -96,15 +118,21 @@ def _telling(text: str) -> Iterator[str]:
 
 
 def _shared(text: str, wanted: dict[str, str]) -> tuple[str, str] | None:
-    return next(((run, wanted[run]) for run in _runs(_words(text)) if run in wanted), None)
+    words = _words(text)
+    runs = (run for size in range(RUN, _WHOLE - 1, -1) for run in _runs(words, size))
+    return next(((run, wanted[run]) for run in runs if run in wanted), None)
 
 
-def _runs(words: list[str]) -> dict[str, None]:
-    return dict.fromkeys(" ".join(words[at : at + RUN]) for at in range(len(words) - RUN + 1))
+def _runs(words: list[str], size: int = RUN) -> dict[str, None]:
+    return dict.fromkeys(" ".join(words[at : at + size]) for at in range(len(words) - size + 1))
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
+    """As somebody reads them: `_` is a mark of emphasis, and what cannot be seen is not there."""
+    if not text.isascii():
+        seen = unicodedata.normalize("NFKC", text)
+        text = "".join(one for one in seen if unicodedata.category(one) != "Cf")
+    return re.findall(r"[^\W_]+", text.lower())
 
 
 _MARKS = re.compile(r'"([^"\n]+)"|“([^”\n]+)”')

@@ -64,6 +64,17 @@ def _parsed(text: str) -> tuple[Question, ...]:
             "1. [web] a\n\n```\n2. [web] fenced\n```\n\n~~~~\n```\n3. [web] x\n~~~~\n2. [web] b",
             (Question(1, "web", "a"), Question(2, "web", "b")),
         ),
+        (
+            "1. [codebase]\n\nWhere?\n\n   In which file?\n\n- in tests too\n2. [web] b\nlazily",
+            (
+                Question(1, "codebase", "Where?\n\nIn which file?\n\n- in tests too"),
+                Question(2, "web", "b\nlazily"),
+            ),
+        ),
+        (
+            "# Q\n\n## Q1 [web]\n\nWho?\n\nSince when?\n",
+            (Question(1, "web", "Who?\n\nSince when?"),),
+        ),
         ("1. [web] a\n\n## Out of scope\n\nNot 2. this\n", (Question(1, "web", "a"),)),
         ("Nothing here.\n", ()),
         ("1.\n2. [web]\n", ()),
@@ -75,6 +86,17 @@ def test_questions_are_read(text, expected):
 
 
 @pytest.mark.rule("DSR-01")
+@pytest.mark.rule("DSR-01")
+def test_what_stands_below_the_list_is_shown_to_no_researcher() -> None:
+    below = "1. [web] a\n2. [web] b\n\nThese are for the *rent* by post.\n\nAll of it.\n"
+    questions, warnings = parse(below.encode())
+    assert questions == (Question(1, "web", "a"), Question(2, "web", "b"))
+    assert [warning.message for warning in warnings] == [
+        "questions.md: the paragraph below question 2 belongs to no question, and no researcher "
+        "sees it; expected more of a question indented, or nothing"
+    ]
+
+
 def test_a_question_without_a_kind_is_asked_everywhere_and_said_so():
     questions, warnings = parse(b"1. Who?\n2. [web] What?\n")
     assert questions == (Question(1, "hybrid", "Who?"), Question(2, "web", "What?"))

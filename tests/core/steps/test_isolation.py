@@ -54,6 +54,62 @@ def test_facts_limits_and_short_likeness_are_no_breach(text: str) -> None:
     assert told("research", research__q01_web=text, questions="# Questions\n") == []
 
 
+WANTED = artifact(
+    "approved",
+    """\
+# Goals
+
+The owner copies orders by hand.
+
+## G1 Only the days that matter
+
+**Problem**: the books are done by month. The file has everything, from the first day on.
+""",
+)
+
+
+@pytest.mark.rule("DSR-01")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which code keeps only the days that matter?",  # the title of a goal
+        "Why is it that the books are done by month?",  # a sentence of five to seven words
+        "The owner _copies_ orders by *hand*: where?",
+        "The owner cop\u200bies orders by hand: where?",
+        "\uff34he owner copies orders by hand: where?",
+        "The file has everything, from the first day: why?",
+        "What does docs/qrspi/2026-05-17-user-auth say?",
+    ],
+)
+def test_a_question_cannot_tell_what_is_wanted_in_disguise(text: str) -> None:
+    files = {"goals.md": WANTED, "questions.md": artifact(body=f"1. [web] {text}\n")}
+    tree = MemoryTree(files, name="2026-05-17-user-auth")
+    assert len(isolation.breaches(tree, subject_of("questions"))) == 1
+
+
+@pytest.mark.rule("DSR-01")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which modules read orders, and which fields of one are unusual?",
+        "Who writes the file, from the first run on?",
+        "How are days kept, and which of them matter to the reader of a month?",
+        "What does user-auth of the framework check, and where is `goals.md` read?",
+        "The books: by whom are they done?",
+    ],
+)
+def test_an_honest_question_about_the_same_things_passes(text: str) -> None:
+    files = {"goals.md": WANTED, "questions.md": artifact(body=f"1. [codebase] {text}\n")}
+    tree = MemoryTree(files, name="2026-05-17-user-auth")
+    assert isolation.breaches(tree, subject_of("questions")) == ()
+
+
+def test_an_answer_may_have_a_short_sentence_of_the_goals() -> None:
+    answer = artifact(body="# Q1\n\nThe books are done by month (books.py:L3).\n")
+    files = {"goals.md": WANTED, "questions.md": artifact(), "research/q01-web.md": answer}
+    assert isolation.breaches(MemoryTree(files), subject_of("research")) == ()
+
+
 def test_an_answer_may_repeat_its_question_and_nothing_else_of_what_is_wanted() -> None:
     (message,) = told("research", questions="# Questions", **{"research__q01-web": f"# Q\n{LEAK}"})
     assert message.startswith("research/q01-web.md: repeats words of goals.md (")

@@ -352,7 +352,7 @@ def test_words_that_tell_the_goals_are_not_said_to_researchers(tmp_path: Path) -
     run = shop.run.name
     problem = refusal(lambda: rejected(shop, f"Q1: {GOAL}".encode())).problem
     assert problem.message.startswith(
-        'the words repeat goals.md ("the members shall be able to rent blue"), and go to agents'
+        'the message repeats words of goals.md ("the members shall be able to rent blue"), and '
     )
     assert problem.hint == f"qrspi reject {run} research -m TEXT"
     shop.make(lambda job: approve.plan(job, "research", Consent()))
