@@ -32,7 +32,7 @@ def find(job: Job, key: str, start: Start, tip: str) -> TaskBase:
     recorded = refs.resolve(repo, start.base_commit)
     if recorded is None or not refs.is_ancestor(repo, recorded, tip):
         raise Refusal(_no_descendant(job, key, start, tip))
-    parting = _parting(job, repo, key, tip)
+    parting = _parting(job, repo, key, tip, recorded)
     commit = refs.merge_base(repo, recorded, parting) if parting else None
     if commit is None:
         raise Refusal(_unrelated(key, tip))
@@ -45,9 +45,9 @@ def find(job: Job, key: str, start: Start, tip: str) -> TaskBase:
     return TaskBase(commit, why)
 
 
-def _parting(job: Job, repo: Repo, key: str, tip: str) -> str | None:
+def _parting(job: Job, repo: Repo, key: str, tip: str, recorded: str) -> str | None:
     """Where the work left its planned base, or else the feature branch: then more is shown."""
-    origins = filter(None, _origins(job, repo, _item(job, key), tip))
+    origins = filter(None, _origins(job, repo, _item(job, key), tip, recorded))
     bases = (refs.merge_base(repo, origin, tip) for origin in origins)
     return next(filter(None, bases), None)
 
@@ -57,7 +57,11 @@ def _item(job: Job, key: str) -> Item | None:
     return next((item for item in items if item.key == key), None)
 
 
-def _origins(job: Job, repo: Repo, item: Item | None, tip: str) -> Iterator[str | None]:
+def _origins(
+    job: Job, repo: Repo, item: Item | None, tip: str, recorded: str
+) -> Iterator[str | None]:
+    if item and item.base.kind == "stage" and _is_stage(job, repo, item.base.name, recorded):
+        yield recorded  # its parts may be merged by now, each by itself
     name = code_repository.feature_branch(job, repo)
     feature = worktrees.tip(repo, name) if name else None
     if item and feature and _has_parents(job, repo, item, feature):
@@ -93,11 +97,16 @@ def _reported(job: Job, repo: Repo, key: str) -> str | None:
 
 def _stage(job: Job, repo: Repo, name: str) -> str | None:
     """None when the branch has work of its own, so that it is not what the plan merges."""
-    place, plan = code_repository.find(job), batch.read(job.facts).plan
-    stage = plan.stage(name)
-    tip = worktrees.tip(repo, place.branch(name, stage.branch if stage else ""))
+    stage = batch.read(job.facts).plan.stage(name)
+    branch = code_repository.find(job).branch(name, stage.branch if stage else "")
+    tip = worktrees.tip(repo, branch)
+    return tip if tip and _is_stage(job, repo, name, tip) else None
+
+
+def _is_stage(job: Job, repo: Repo, name: str, commit: str) -> bool:
+    plan = batch.read(job.facts).plan
     known = [*filter(None, (_reported(job, repo, key) for key in parts(plan, name)))]
-    return None if tip and has_own_words(repo, tip, known, place.tip) else tip
+    return not has_own_words(repo, commit, known, code_repository.find(job).tip)
 
 
 def has_own_words(repo: Repo, commit: str, parts: Sequence[str], *besides: str) -> bool:

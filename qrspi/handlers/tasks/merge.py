@@ -36,7 +36,12 @@ def handle(job: Job) -> Performed:
         code_repository.unstaged(place, verb)
     _record(job, place, ())
     for task in waiting:
-        merge = _merge(job, place, task)
+        try:
+            merge = _merge(job, place, task)
+        except Refusal:
+            if not notes:
+                raise
+            break  # the merges before are put on record; the next turn says why this one is none
         if isinstance(merge, Conflict):
             files.append(_conflict(job, place, task, merge))
             listed = ", ".join(merge.files)

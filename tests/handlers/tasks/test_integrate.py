@@ -55,6 +55,26 @@ def firsts(shop: Workshop) -> list[str]:
     return shop.git("log", "--first-parent", "--format=%s").splitlines()
 
 
+@pytest.mark.rule("INT-01", "SEC-14")
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["here", "in a clone"])
+def test_a_reviewed_task_on_a_stage_is_merged_after_its_parents(
+    tmp_path: Path, elsewhere: bool
+) -> None:
+    """Each parent is merged by itself, so git sees the task part with the branch at one of them."""
+    shop = Workshop(tmp_path / "project", full())
+    shop.next()
+    shop.take("task-01", "a.py", "task-01\n")
+    shop.take("task-02", "b.py", "task-02\n")
+    shop.next()
+    shop.finish("task-03", "c.py", "task-03\n")
+    shop.next()
+    shop.resolve("continue")
+    if elsewhere:
+        shop.git("branch", "-D", "qrspi/user-auth/stage-after-W1")
+    assert shop.did()[0] == "merge"
+    assert [one.result for one in merges(shop)] == ["merged"] * 3
+
+
 @pytest.mark.rule("INT-01", "INT-02", "INT-03", "CMT-06", "DIF-02", "LIV-15")
 def test_the_branches_are_merged_in_wave_order_reviewed_and_checked(shop: Workshop) -> None:
     assert shop.records()[-1]["step"] == "implement"
@@ -283,3 +303,20 @@ def test_a_branch_that_kept_up_with_its_feature_branch_is_merged(tmp_path: Path)
     shop.resolve("continue")
     shop.next()
     assert shop.git("show", "main:a.py") == "a = 1\n\n\n\nb = 1"
+
+
+@pytest.mark.rule("OUT-03", "LIV-01")
+def test_merges_before_a_refused_one_are_on_record_and_told(shop: Workshop) -> None:
+    start = "reviews/tasks/task-03/start.md"
+    recorded = shop.read(start)
+    base = next(line for line in recorded.splitlines() if line.startswith("base_commit"))
+    shop.write(start, recorded.replace(base, f"base_commit: {'f' * 40}").encode())
+    refused = refusal(shop.next)
+    assert refused.problem.code == "no-descendant"
+    (done,) = refused.done
+    assert (done.handler, [note.split()[:2] for note in done.notes]) == (
+        "merge",
+        [["merged", "task-01"], ["merged", "task-02"]],
+    )
+    assert [one.key for one in merges(shop)] == ["task-01", "task-02"]
+    assert "integration.md" not in shop.git("status", "--porcelain")
