@@ -56,7 +56,6 @@ FOR_STATUS = """
     qrspi.core.records.audit_trail
     qrspi.core.records.decision_line
     qrspi.core.records.decisions
-    qrspi.core.records.feedback
     qrspi.core.records.json_fields
     qrspi.core.records.step_text
     qrspi.core.records.vanished
@@ -69,7 +68,6 @@ FOR_STATUS = """
     qrspi.core.rounds.verified_file
     qrspi.core.snapshot
     qrspi.core.steps
-    qrspi.core.steps.after_round
     qrspi.core.steps.authoring
     qrspi.core.steps.facts
     qrspi.core.steps.next_actions
@@ -106,7 +104,6 @@ MORE_FOR_NEXT = """
     qrspi.core.agents.prompt_lines
     qrspi.core.agents.prompt_orders
     qrspi.core.agents.prompts
-    qrspi.core.agents.replies
     qrspi.core.agents.roles
     qrspi.core.agents.transports
     qrspi.core.config.blocks
@@ -114,13 +111,11 @@ MORE_FOR_NEXT = """
     qrspi.core.derivation.to_read
     qrspi.core.findings.rejected
     qrspi.core.rounds.scope_set
-    qrspi.core.steps.cascade
     qrspi.core.text
     qrspi.core.text.citations
     qrspi.core.text.headings
     qrspi.core.text.shell_words
     qrspi.core.text.untrusted_markers
-    qrspi.core.trust
     qrspi.engine
     qrspi.handlers
     qrspi.handlers.action_table
@@ -135,11 +130,10 @@ MORE_FOR_NEXT = """
     qrspi.handlers.jobs.job
     qrspi.handlers.rounds
     qrspi.handlers.rounds.assemble
-    qrspi.render.deeds qrspi.render.outcomes
+    qrspi.render.deeds
+    qrspi.render.outcomes
     qrspi.world.agents
     qrspi.world.agents.dispatch_folder
-    qrspi.world.consent
-    qrspi.world.consent.permits
     qrspi.world.files.atomic_write
     qrspi.world.files.json_log
     qrspi.world.files.lock

@@ -11,6 +11,7 @@ from qrspi.core.config import reader as configs
 from qrspi.core.hints import TYPE_CHECKING, Literal
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CODE_STEPS
+from qrspi.core.records.approvals import CASCADES
 
 if TYPE_CHECKING:
     from qrspi.core.rounds.loop import Loop
@@ -146,9 +147,7 @@ def _undrafted(job: Job) -> Due | None:
 
 def _cut_off(job: Job, derived: Due | None) -> Due | None:
     """An approval by the engine itself that a kill left without its record or its commit."""
-    from qrspi.core.steps.cascade import FILE
-
-    if FILE not in job.facts.names:
+    if CASCADES not in job.facts.names:
         return None
     from qrspi.handlers.decisions import cascade
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qrspi.core.hints import TYPE_CHECKING, Any
-from qrspi.render import deeds, problems, run_page
+from qrspi.render import problems, run_page
 from qrspi.render.terminal import one_line, table
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def lines(outcome: Outcome, dry_run: bool = False) -> list[str]:
 
 
 def title(done: Performed) -> str:
+    from qrspi.render import deeds
+
     return one_line(deeds.sentence(done.handler, done.step, done.round))
 
 

@@ -6,16 +6,14 @@ from collections import Counter
 
 from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.model import Triaged, Verdict, counted
-from qrspi.core.records.evidence import Evidence
-from qrspi.core.rounds import convergence
-from qrspi.core.rounds.finding_history import Shown
-from qrspi.core.rounds.lineage import Sighting
-from qrspi.core.rounds.provenance import CameBy
-from qrspi.core.rounds.verified_file import kept_paths
 from qrspi.render import problems
 from qrspi.render.terminal import fitted, one_line, table
 
 if TYPE_CHECKING:
+    from qrspi.core.records.evidence import Evidence
+    from qrspi.core.rounds.finding_history import Shown
+    from qrspi.core.rounds.lineage import Sighting
+    from qrspi.core.rounds.provenance import CameBy
     from qrspi.handlers.jobs.job import Performed
     from qrspi.handlers.rounds.printed_reply import Source, Taken
     from qrspi.handlers.rounds.round_commands import (
@@ -93,6 +91,8 @@ def checked_lines(step: str, found: Checked) -> list[str]:
 
 
 def assembled(run: str, step: str, found: Assembled) -> dict[str, Any]:
+    from qrspi.core.rounds.verified_file import kept_paths
+
     directory = found.paths.directory
     return {
         **_named("round-assemble", run, step, found.paths.number),
@@ -164,6 +164,8 @@ def converged(run: str, step: str, found: Converged) -> dict[str, Any]:
 def _reason(found: Converged) -> str:
     if found.ref is None and found.decision.rule == "CNV-10":
         return "without git there is no commit to compare with"
+    from qrspi.core.rounds import convergence
+
     return convergence.REASONS[found.decision.rule]
 
 

@@ -10,7 +10,7 @@ from qrspi.core.pipeline import Subject
 from qrspi.core.tree import Tree, exists
 from qrspi.handlers.rounds import round_findings
 from qrspi.handlers.rounds.round_findings import Findings
-from qrspi.render import problems, rounds, run_page
+from qrspi.render import problems, rounds
 from qrspi.render.terminal import visible
 
 FEEDBACK = "feedback"  # where comments are, beside the words of rejections
@@ -42,6 +42,8 @@ def show(
     }
     lines = _lines(session, subject, found, dropped)
     if tests := derive(tree).tests if subject.key == "test" else None:
+        from qrspi.render import run_page
+
         document["tests"] = run_page.tests_document(tests)
         lines = [run_page.tests_line(tests), "", *lines]
     if unread := found.unread:

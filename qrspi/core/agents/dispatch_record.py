@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from qrspi.core import patterns, plain_json
-from qrspi.core.agents.replies import Kind
 from qrspi.core.digest import of_parts, sha256
-from qrspi.core.hints import Any, Literal, cast, get_args
+from qrspi.core.hints import TYPE_CHECKING, Any, Literal, cast, get_args
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.json_fields import string
+
+if TYPE_CHECKING:
+    from qrspi.core.agents.replies import Kind
 
 # pending: it was not sent. sent: it was sent, and no answer was used yet. taking: the files of its
 # answer are being written. taken: they are written. failed: the answer was of no use. late: nobody
@@ -66,6 +68,8 @@ def render(record: Record) -> bytes:
 
 def read(document: Mapping[str, Any]) -> Record | None:
     """None when the record cannot be trusted; the dispatch is then sent again."""
+    from qrspi.core.agents.replies import Kind
+
     texts = ("job_id", "name", "role", "vendor", "model", "transport", "problem", "broker_job")
     values = {key: document.get(key) for key in texts}
     attempt, files = document.get("attempt"), document.get("files")

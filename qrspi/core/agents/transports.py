@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from qrspi.core import trust
-from qrspi.core.agents.replies import Kind
-from qrspi.core.config.reader import Config
 from qrspi.core.hints import TYPE_CHECKING, Literal
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.trust import Named
 
 if TYPE_CHECKING:
+    from qrspi.core.agents.replies import Kind
+    from qrspi.core.config.reader import Config
     from qrspi.core.config.vendors import Command, Provider
+    from qrspi.core.trust import Named
 
 Transport = Literal[
     "host", "command", "openai-chat-completions", "codex-broker", "celery", "scripted"
@@ -37,6 +36,10 @@ class Means(NamedTuple):
     @property
     def named(self) -> Named | None:
         """What the user has to allow before an agent is sent this way."""
+        if not (self.provider or self.command):
+            return None
+        from qrspi.core import trust
+
         if self.provider:
             return trust.address(self.vendor, self.provider)
         return trust.program(self.vendor, self.command) if self.command else None

@@ -11,9 +11,9 @@ from qrspi.core.model import Next, RunState, Triaged
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER, STEP, prerequisites
 from qrspi.core.records.approvals import Record
-from qrspi.core.rounds.finding_history import in_short
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.facts import Facts, approval_of, unmet
+from qrspi.core.text.shortened import in_short
 
 
 class Part(NamedTuple):

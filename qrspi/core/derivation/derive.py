@@ -167,12 +167,14 @@ def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
         return implement.answer(facts)
     if facts.statuses.get(facts.step) == "invalid":
         return Answer(_invalid(facts)), ()
-    # Imported by the first run that gets here: a finished run needs no review rules.
-    from qrspi.core.rounds import loop as loops
-    from qrspi.core.steps import authoring, review_action
+    # Imported by the first run that gets here: one without a text needs no review rules.
+    from qrspi.core.steps import authoring
 
     if why := authoring.needed(facts):
         return Answer(authoring.asked(facts, why)), ()
+    from qrspi.core.rounds import loop as loops
+    from qrspi.core.steps import review_action
+
     subject = subject_of(facts.step)
     loop = loops.evaluate(facts.tree, subject, facts.config, facts.base, facts.records)
     return Answer(_at_plan(facts, review_action.from_loop(facts, loop)), loop), loop.warnings

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 
 from qrspi.core import filenames, plain_json
 from qrspi.core.filenames import RoundPaths, parse_round_file, reasons_file
-from qrspi.core.findings import guard
 from qrspi.core.model import Problem, Round
 from qrspi.core.records.json_fields import string, table
 from qrspi.core.tree import Fault, Tree, content, entries
@@ -24,7 +23,11 @@ def reasons(read: Round) -> bytes:
 def _agent(problem: Problem) -> str:
     """A reviewer's tag; for a verifier, the finding that it scores."""
     name = parse_round_file(problem.file.rpartition("/")[2])
-    return name.stem if isinstance(name, filenames.SidecarName) else guard.blamed(problem)
+    if isinstance(name, filenames.SidecarName):
+        return name.stem
+    from qrspi.core.findings import guard
+
+    return guard.blamed(problem)
 
 
 def copies(

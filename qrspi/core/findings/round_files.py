@@ -18,7 +18,6 @@ from qrspi.core.filenames import (
     Unknown,
     is_safe,
 )
-from qrspi.core.findings import clean as sentinels
 from qrspi.core.findings import exact_shape
 from qrspi.core.findings.submission import Notes, Page, Place, Submission, in_order, receive, shown
 from qrspi.core.hints import assert_never
@@ -186,6 +185,8 @@ def parse(submission: Submission, name: Submitted) -> Handed:
 
             return score.read(submission, name)
         case CleanName():
+            from qrspi.core.findings import clean as sentinels
+
             return sentinels.read(submission, name)
         case _:
             assert_never(name)

@@ -10,22 +10,14 @@ from qrspi.core.model import Finding, Triaged
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.records.decisions import RoundDecisions
-from qrspi.core.rounds import (
-    dispositions,
-    lineage,
-    pause_file,
-    round_list,
-    scope_set,
-    verified_file,
-)
+from qrspi.core.rounds import lineage, pause_file, round_list, scope_set
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.lineage import Lineage, Record, RoundFindings, Sighting, State, Trace
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.pause_file import Pause
 from qrspi.core.snapshot import Snapshot
-from qrspi.core.text import shortened
+from qrspi.core.text.shortened import in_short
 from qrspi.core.tree import Fault, Tree, exists
-from qrspi.core.yaml import writer
 
 
 class Outlook(NamedTuple):
@@ -105,7 +97,6 @@ def _said(item: Triaged, pause: Pause | None, decided: RoundDecisions) -> str:
     return decided.said_of(name, pause.decisions.get(name, "")) if pause else ""
 
 
-_LINE = 200  # characters of a finding's own words
 _LINES = 300  # the newest findings, of a loop that has no end
 
 
@@ -124,22 +115,21 @@ def _fate(tree: Tree, loop: Loop, number: int, record: Record) -> str:
     return f"{record.name} ({cited}): {record.fate}{fixed}: {message}"
 
 
-def in_short(text: str) -> str:
-    """On one line, with a mark where it is cut."""
-    return shortened.at_words(" ".join(text.split()), _LINE)
-
-
 def _done(tree: Tree, loop: Loop, number: int, name: str) -> str:
     """What the fixer says of it. Not every reviewer can open the file."""
     file = RoundPaths(loop.subject.reviews, number).dispositions
     data = tree.read(file)
     if isinstance(data, Fault):
         return ""
+    from qrspi.core.rounds import dispositions
+
     words = dispositions.said_of(data, name)
     return f' (its fixer: "{in_short(words)}")' if words else f", see {file}"
 
 
 def escape_report(tree: Tree, loop: Loop, config: Config, base: int, reason: str) -> bytes:
+    from qrspi.core.yaml import writer
+
     trace = _trace(tree, loop, config, base)
     still_open = unresolved(loop, trace)
     course = _outlook(trace)
@@ -196,7 +186,11 @@ class Shown(NamedTuple):
 def config_of(tree: Tree, loop: Loop, config: Config) -> Config:
     """A closed round is judged by the setting it was assembled under, not by today's."""
     data = tree.read(loop.paths.verified) if loop.stage == "closed" else Fault("absent")
-    recorded = None if isinstance(data, Fault) else verified_file.recorded_verifier(data)
+    if isinstance(data, Fault):
+        return config
+    from qrspi.core.rounds import verified_file
+
+    recorded = verified_file.recorded_verifier(data)
     return config._replace(verifier_enabled=recorded == "true") if recorded else config
 
 

@@ -8,7 +8,7 @@ from qrspi.core.findings.submission import HINTS, in_order
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Clean, Finding, Problem, Round, Sidecar
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.records import audit_trail, evidence, import_record
+from qrspi.core.records import audit_trail, evidence
 from qrspi.core.records.evidence import Evidence
 from qrspi.core.tree import Fault, Tree, exists
 from qrspi.core.yaml import frontmatter
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 def taken_in(tree: Tree, loop: Loop) -> Loop:
     """Nobody is sent for such a round, and its files are not corrected."""
+    from qrspi.core.records import import_record
+
     assert loop.files is not None
     missing = tuple(problem for problem in loop.files.blocking if problem.code != "missing_output")
     read = loop.files._replace(unfinished=(), silent_tags=(), blocking=missing)

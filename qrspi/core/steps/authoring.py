@@ -6,9 +6,8 @@ from qrspi.core.filenames import feedback_file
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Ask, Next, counted
 from qrspi.core.pipeline import STEP, subject_of, upstream
-from qrspi.core.records import approvals, feedback, step_text
+from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Record
-from qrspi.core.rounds import round_list
 from qrspi.core.steps.facts import Facts
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
@@ -145,6 +144,8 @@ def _to_write(facts: Facts) -> str:
         word = {"approve": "approved", **_RETURNS}.get(entry.event, "")
         before = f"was {word}{_signed(entry)}" if word else ""
     else:
+        from qrspi.core.rounds import round_list
+
         reviewed = round_list.newest(facts.tree, subject_of(facts.step))
         before = f"was reviewed in round {reviewed}" if reviewed else ""
     if not before:
@@ -155,6 +156,8 @@ def _to_write(facts: Facts) -> str:
 
 
 def newest_feedback(tree: Tree, step: str) -> str:
+    from qrspi.core.records import feedback
+
     number = feedback.newest(tree, step)
     return feedback_file(step, number) if number else ""
 
@@ -163,6 +166,8 @@ def rejected_by(facts: Facts, artifact: bytes | Fault) -> str:
     """The newest feedback, if the artifact is still the text that it rejects."""
     if "feedback" not in facts.names or isinstance(artifact, Fault):
         return ""
+    from qrspi.core.records import feedback
+
     path = newest_feedback(facts.tree, facts.step)
     data = facts.tree.read(path) if path else Fault("absent")
     return path if not isinstance(data, Fault) and feedback.quotes(data, artifact) else ""

@@ -11,13 +11,13 @@ from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import TEST_STATES, CheckpointRow, Next, Problem, StateOfTests, Status
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER, STEP, is_full, needs_tasks, prerequisites, subject_of
-from qrspi.core.records import approvals, decisions, step_text
+from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Approval, Record
-from qrspi.core.records.decisions import Claim
 from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
 
 if TYPE_CHECKING:
+    from qrspi.core.records.decisions import Claim
     from qrspi.core.rounds.loop import Loop
 
 
@@ -109,6 +109,10 @@ def believed(facts: Facts) -> Facts:
     if facts.config.approvals != "recorded" or facts.unread:
         return facts
     approved = [step for step, status in facts.statuses.items() if status == "approved"]
+    if not approved:
+        return facts
+    from qrspi.core.records import decisions
+
     claimed = (decisions.claim(facts.tree, facts.records, step) for step in approved)
     claims = {item.step: item for item in claimed if item}
     statuses: dict[str, Status] = {**facts.statuses, **dict.fromkeys(claims, "draft")}
@@ -301,10 +305,15 @@ def changed_by_hand(facts: Facts) -> tuple[Problem, ...]:
 
 
 def unproven(facts: Facts) -> tuple[Problem, ...]:
-    if facts.config.approvals == "recorded":
-        return tuple(decisions.problem(facts.run, claim) for claim in facts.claims.values())
-    unrecorded = [step for step in facts.route if approval_of(facts, step) == "unrecorded"]
-    return decisions.unrecorded(facts.run, unrecorded)
+    demanded = facts.config.approvals == "recorded"
+    steps = () if demanded else facts.route
+    unrecorded = [step for step in steps if approval_of(facts, step) == "unrecorded"]
+    if not (facts.claims or unrecorded):
+        return ()
+    from qrspi.core.records import decisions
+
+    claims = (decisions.problem(facts.run, claim) for claim in facts.claims.values())
+    return (*claims, *decisions.unrecorded(facts.run, unrecorded))
 
 
 def _unmet_tasks(facts: Facts, step: str) -> list[str]:

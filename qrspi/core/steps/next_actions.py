@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Action, Ask, Next, NextKind, Option, Problem, Who
 from qrspi.core.pipeline import REQUEST
-from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import sending
 from qrspi.core.steps.facts import Facts
+
+if TYPE_CHECKING:
+    from qrspi.core.rounds.loop import Loop
 
 
 def by_engine(

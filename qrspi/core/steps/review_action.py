@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from qrspi.core.hints import assert_never
+from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.model import Ask, AskKind, Next, NextKind, Option, Problem, Round, counted
 from qrspi.core.records import approvals
 from qrspi.core.rounds.loop import SKIPPABLE, Loop
-from qrspi.core.steps import after_round, authoring, sending
-from qrspi.core.steps.after_round import Gate
+from qrspi.core.steps import authoring, sending
 from qrspi.core.steps.facts import Facts
 from qrspi.core.steps.next_actions import about_round, author_of, blocked_by, by_engine, fixer_of
 from qrspi.core.tree import Fault
+
+if TYPE_CHECKING:
+    from qrspi.core.steps.after_round import Gate
 
 FAILURE_OPTIONS = (
     Option("skip", "go on without scores for this round; every finding is kept"),
@@ -36,6 +38,8 @@ def from_loop(facts: Facts, loop: Loop) -> Next:
         case "none" | "abandoned":
             return prepare_next(facts, loop, loop.because)
         case "closed":
+            from qrspi.core.steps import after_round
+
             return _after(facts, loop, after_round.after_closed(facts, loop))
         case _ if loop.imported and not loop.taken_over:
             from qrspi.core.steps import stopped_rounds
@@ -333,6 +337,8 @@ def _taken_back(facts: Facts) -> str:
 def _approve(facts: Facts, loop: Loop, gate: Gate) -> Next:
     """Where neither a review nor a person has settled the text, another review is offered first,
     and the flag that says so is named."""
+    from qrspi.core.steps import after_round
+
     settled = gate.clean or (loop.settled and loop.fresh)
     again = f"qrspi resolve {facts.run} loop"
     first = "" if settled else f" `{again}` has it reviewed again (recommended)."

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+_LINE = 200  # characters
+
+
+def in_short(text: str) -> str:
+    """On one line."""
+    return at_words(" ".join(text.split()), _LINE)
+
 
 def at_words(text: str, most: int) -> str:
     """Half of the room is never given up for the sake of a whole word."""

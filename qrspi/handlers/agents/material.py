@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from qrspi.core import trust
 from qrspi.core.agents import prompts
 from qrspi.core.agents.prompts import Source
 from qrspi.core.config.reader import NO_TESTS
@@ -16,7 +15,6 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject, subject_of
 from qrspi.core.tree import Fault, Tree
 from qrspi.handlers.jobs.job import Job
-from qrspi.world.consent import permits
 from qrspi.world.files.run_tree import DiskTree
 
 if TYPE_CHECKING:
@@ -320,6 +318,9 @@ def test_command(job: Job) -> str:
     line = job.facts.config.test_command
     if not line:
         return ""
+    from qrspi.core import trust
+    from qrspi.world.consent import permits
+
     named = trust.shell("gates.test_command", line)
     return permits.permit(job.project, job.run, named).named.text
 
@@ -330,6 +331,7 @@ def _code_path(job: Job) -> str:
     if not place:
         return ""
     from qrspi.handlers.changes import code_repository
+    from qrspi.world.consent import permits
 
     outside = code_repository.outside_of(job.project, place)
     if outside and permits.lacking(job.project, (outside,)):
@@ -342,6 +344,9 @@ def _said_of_tests(job: Job) -> str:
     said = job.facts.config.said_of_tests
     if said in ("", NO_TESTS):
         return said
+    from qrspi.core import trust
+    from qrspi.world.consent import permits
+
     return "" if permits.lacking(job.project, (trust.shell("gates.test_command", said),)) else said
 
 

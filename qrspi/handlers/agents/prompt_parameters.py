@@ -22,8 +22,6 @@ from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.model import Ask, Finding, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
-from qrspi.core.records import feedback
-from qrspi.core.rounds.loop import Loop
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import exists
 from qrspi.handlers.agents import material
@@ -34,6 +32,7 @@ from qrspi.world.runs import role_files
 if TYPE_CHECKING:
     from qrspi.core.artifacts.inquiry import Together
     from qrspi.core.gates.quality.task_spec import Spec
+    from qrspi.core.rounds.loop import Loop
 
 
 class Agent(NamedTuple):
@@ -297,6 +296,7 @@ def _to_researcher(job: Job, asked: Together, said: tuple[str, ...]) -> tuple[So
     """Only the question, unless a person has found its answer wanting: then that too, with as much
     of their words as names it."""
     from qrspi.core.artifacts import inquiry
+    from qrspi.core.records import feedback
 
     about = partial(inquiry.names_one_of, asked)
     read = material.sources(job.workspace, said)

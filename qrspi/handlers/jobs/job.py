@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from qrspi.core.derivation.derive import Survey
 from qrspi.core.errors import refused
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Next
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.audit_trail import Answer
-from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.facts import Facts
 from qrspi.world.runs.workspace import Workspace
+
+if TYPE_CHECKING:
+    from qrspi.core.rounds.loop import Loop
 
 
 class Options(NamedTuple):

@@ -12,13 +12,16 @@ from itertools import groupby
 
 from qrspi.core.agents import dispatch_record
 from qrspi.core.agents.dispatch_record import Record
-from qrspi.core.agents.replies import LIMIT, Kind
 from qrspi.core.filenames import DISPATCH
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault, entries
 from qrspi.world.files import atomic_write, json_log, lock
 from qrspi.world.files.atomic_write import reporting_errors
 from qrspi.world.files.run_tree import DiskTree, closing
+
+if TYPE_CHECKING:
+    from qrspi.core.agents.replies import Kind
 
 LOCK = "dispatch-lock"
 JOBS = "jobs.jsonl"  # in each folder: what became of its dispatches, the newest line counts
@@ -77,6 +80,8 @@ class DispatchFolder:
         return self._content(f"{place}.reply")
 
     def _content(self, path: str) -> bytes | None:
+        from qrspi.core.agents.replies import LIMIT
+
         data = DiskTree(self.path).read(path, LIMIT + 1)
         return None if isinstance(data, Fault) else data
 

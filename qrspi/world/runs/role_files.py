@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cache
 
 import qrspi
-from qrspi.core import trust
 from qrspi.core.agents import roles
 from qrspi.core.agents.roles import Role
 from qrspi.core.errors import Halt
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault, entries
-from qrspi.core.trust import Named
-from qrspi.world.consent import permits
 from qrspi.world.files.run_tree import DiskTree
+
+if TYPE_CHECKING:
+    from qrspi.core.trust import Named
 
 _AGENTS = ".qrspi/agents"
 _NOT_THERE = Fault("absent")
@@ -28,6 +30,8 @@ def load(name: str, run: str | os.PathLike[str], project: str | os.PathLike[str]
     if own is None:
         return shipped(name)
     if named := own.named(project):
+        from qrspi.world.consent import permits
+
         permits.require(os.path.abspath(project), os.path.basename(os.path.abspath(run)), (named,))
     return own.role
 
@@ -56,6 +60,8 @@ class _Own(NamedTuple):
     def named(self, project: str | os.PathLike[str]) -> Named | None:
         if isinstance(self.content, Fault):
             return None
+        from qrspi.core import trust
+
         return trust.role(os.path.relpath(self.file, os.path.abspath(project)), self.content)
 
 
@@ -108,18 +114,21 @@ def is_shipped(role: Role) -> bool:
     return role.file.startswith(f"{_package()}/")
 
 
+class _SharedParts(dict[str, str]):
+    """Each is read when it is first asked for: an agent is told six of twenty."""
+
+    def __missing__(self, name: str) -> str:
+        path = f"shared/{name}.md"
+        content = DiskTree(_package()).read(path)
+        if isinstance(content, Fault):
+            raise Halt(_unreadable(f"{_package()}/{path}", content))
+        return self.setdefault(name, content.decode().strip())
+
+
 @cache
-def shared_parts() -> dict[str, str]:
+def shared_parts() -> Mapping[str, str]:
     """The contract's parts by name. They cannot be overridden, since replies are read by them."""
-    return {name: _part(name) for name in _names("shared")}
-
-
-def _part(name: str) -> str:
-    path = f"shared/{name}.md"
-    content = DiskTree(_package()).read(path)
-    if isinstance(content, Fault):
-        raise Halt(_unreadable(f"{_package()}/{path}", content))
-    return content.decode().strip()
+    return _SharedParts()
 
 
 @cache
