@@ -6,15 +6,11 @@ from qrspi.core.errors import Halt, Misuse, Refusal, accepted
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import BODY_LIMIT, Fault
-from qrspi.core.validation.file_check import unopened
 from qrspi.core.yaml import frontmatter, writer
 from qrspi.core.yaml.frontmatter import Front
 from qrspi.core.yaml.nodes import Node
-from qrspi.handlers.jobs import carry_out
-from qrspi.handlers.jobs.job import Performed
 from qrspi.world.runs import lone_file
 from qrspi.world.runs.lone_file import LoneFile
-from qrspi.world.runs.workspace import Workspace
 
 
 class Setting(NamedTuple):
@@ -46,6 +42,8 @@ def _content(file: LoneFile) -> bytes:
     content = file.read(BODY_LIMIT)
     if not isinstance(content, Fault):
         return content
+    from qrspi.core.validation.file_check import unopened
+
     problem = unopened(file.shown, content)
     match content.kind:
         case "absent":
@@ -68,6 +66,10 @@ def perform(path: str, key: str, value: str, lock_timeout: float) -> Setting:
         if setting.changed:
             lone_file.replace(file, setting.before, setting.after)
         return setting
+    from qrspi.handlers.jobs import carry_out
+    from qrspi.handlers.jobs.job import Performed
+    from qrspi.world.runs.workspace import Workspace
+
     workspace = Workspace(run)
     with workspace.locked(lock_timeout, "qrspi frontmatter set"):
         setting = _setting(file, key, value)

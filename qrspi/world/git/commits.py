@@ -290,6 +290,8 @@ def contents(repo: Repo, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
     check(commit)
     for path in paths:
         command.check_path(path)
+    if not paths:
+        return {}
     asked = "".join(f"{commit}:./{path}\n" for path in paths).encode()
     output = command.read(repo.path, ["cat-file", "--batch"], given=asked).out
     found: dict[str, bytes] = {}

@@ -96,7 +96,11 @@ def source(role: Role) -> str:
 
 
 def shipped_names() -> tuple[str, ...]:
-    return _names("")
+    entries = DiskTree(_package()).entries("")
+    if isinstance(entries, Fault):
+        raise Halt(_unreadable(_package(), entries))
+    names = (entry.name for entry in entries if entry.kind == "file")
+    return tuple(name.removesuffix(".md") for name in names if name.endswith(".md"))
 
 
 def names(run: str, project: str) -> tuple[str, ...]:
@@ -135,14 +139,6 @@ def shared_parts() -> Mapping[str, str]:
 def _package() -> str:
     # Not by importlib.resources, which would take a third of a cold `next`.
     return f"{os.path.dirname(os.path.abspath(qrspi.__file__))}/roles"
-
-
-def _names(folder: str) -> tuple[str, ...]:
-    entries = DiskTree(_package()).entries(folder)
-    if isinstance(entries, Fault):
-        raise Halt(_unreadable(f"{_package()}/{folder}", entries))
-    names = (entry.name for entry in entries if entry.kind == "file")
-    return tuple(name.removesuffix(".md") for name in names if name.endswith(".md"))
 
 
 def _read(content: bytes | Fault, name: str, file: str) -> Role | Problem:
