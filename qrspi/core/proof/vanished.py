@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from qrspi.core.filenames import (
     CleanName,
@@ -17,11 +17,12 @@ from qrspi.core.filenames import (
 )
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import subject_of
+from qrspi.core.pipeline import MARKER, subject_of
 from qrspi.core.proof.run_history import Removed, RunHistory
-from qrspi.core.records import approvals
+from qrspi.core.records import approvals, task_records
 from qrspi.core.records import vanished as lost
 from qrspi.core.records.approvals import Record
+from qrspi.core.records.task_records import Report
 from qrspi.core.tree import Fault, Tree, entries, exists
 
 
@@ -128,11 +129,33 @@ def _place(path: str) -> tuple[str, int]:
 
 
 def _by_records(tree: Tree, records: tuple[Record, ...], phases: list[str]) -> Iterator[Gap]:
-    newest = {record.file: record for record in records if record.file}
-    why = "a decision of {} stands in it, and it is gone"
-    yield from _missed(tree, {p: one for p, one in newest.items() if one.file_hash}, why, phases)
+    newest = {record.file: at for at, record in enumerate(records) if record.file}
+    due = {
+        path: records[at]
+        for path, at in newest.items()
+        if records[at].file_hash and not _is_done_with(tree, records[at], records[at + 1 :], phases)
+    }
+    yield from _missed(tree, due, "a decision of {} stands in it, and it is gone", phases)
     reasons = {record.feedback: record for record in records if record.feedback}
     yield from _missed(tree, reasons, "it says why {} decided so, and it is gone", phases)
+
+
+def _is_done_with(
+    tree: Tree, record: Record, later: Sequence[Record], phases: Iterable[str]
+) -> bool:
+    """Whether a command has taken the file away, as what it says is carried out."""
+    if record.file == MARKER:
+        return any(one.event == "phase" for one in later)
+    folder = record.file.rpartition("/")[0]
+    if any(exists(tree, f"phases/{one}/{folder}") for one in phases):
+        return True  # the task has ended, and its phase with it
+    key = record.step
+    if record.file == task_records.outcome_file(key):
+        return exists(tree, task_records.reopened_file(key))
+    reports = (task_records.report(tree, key), task_records.tests(tree, key))
+    return record.file == task_records.again_file(key) and any(
+        isinstance(one, Report) and (one.done or one.time > record.when) for one in reports
+    )
 
 
 def _missed(tree: Tree, named: Mapping[str, Record], why: str, phases: list[str]) -> Iterator[Gap]:

@@ -121,7 +121,8 @@ def _commit(job: Job, change: ChangeSet, repo: Repo) -> str | None:
     from qrspi.handlers.changes import engine_files
 
     own = engine_files.find(job.workspace, repo)
-    files = (*change.covers, *own.paths)
+    removed = (edit.path for edit in change.edits if edit.kind == "remove")
+    files = (*change.covers, *removed, *own.paths)
     signed = dict.fromkeys((*_marks(change), *_signature(job, change), *own.signatures))
     committed = commits.commit(repo, files, change.message, tuple(signed))
     if isinstance(committed, Committed):

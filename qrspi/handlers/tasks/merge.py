@@ -31,7 +31,7 @@ def handle(job: Job) -> Performed:
         code_repository.named(job, place)
     code_repository.checked_out(place, verb)
     code_repository.clean(job, place, verb)
-    files, notes = [STEP[step].artifact], []
+    files, notes = [STEP[step].artifact], list[str]()
     if waiting:
         code_repository.unstaged(place, verb)
     _record(job, place, ())

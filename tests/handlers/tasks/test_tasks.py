@@ -19,6 +19,7 @@ from qrspi.core.records.task_records import Report, ReportStatus, Start
 from qrspi.core.tree import Fault
 from qrspi.engine import rehearse
 from qrspi.handlers.changes import task_base
+from qrspi.handlers.history import prove
 from qrspi.handlers.tasks import commands, merge, reports
 from qrspi.handlers.tasks import start as task_start
 from qrspi.handlers.tasks.start import Started
@@ -626,6 +627,8 @@ def test_a_blocked_task_is_sent_again_with_the_reason(small: Workshop) -> None:
     small.make(lambda job: reports.retry(job, ONE, ""))
     small.deliver(ONE, "a.py", "a = 1\n")
     assert not small.has(taskfiles.again_file(ONE))
+    assert taskfiles.again_file(ONE) not in small.git("status", "--porcelain")
+    assert taskfiles.again_file(ONE) not in [gap.file for gap in prove(str(small.run)).gaps]
     assert small.did() == ["prepare-round"]
     log = small.read(taskfiles.log_file(ONE))
     assert "\nWhat is a link?\n" in log and "\nstatus: DONE\n" in log
