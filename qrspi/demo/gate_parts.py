@@ -26,8 +26,8 @@ WHERE task_id = ?"""
 def judge(stage: Stage, following: Answer) -> Beats:
     while True:
         answer = yield from stage.type("quality", "batch")
-        for one in answer["tasks"]:
-            yield from _judged(stage, following, one)
+        for task in answer["tasks"]:
+            yield from _judged(stage, following, task)
         if all(one["verdict"] == "UNREVIEWED" for one in answer["tasks"]):
             return
 

@@ -65,8 +65,8 @@ def _state(one: Waiting) -> str:
     return f"{one.state} on {one.worker}" if one.worker and one.state == "started" else one.state
 
 
-def _model(one: Waiting) -> str:
-    return f"{one.vendor}/{one.model}" if one.model else "?"
+def _model(waiting: Waiting) -> str:
+    return f"{waiting.vendor}/{waiting.model}" if waiting.model else "?"
 
 
 def sent_document(run: str, sent: FanOut | None) -> dict[str, Any]:

@@ -83,14 +83,14 @@ def seen_lines(tasks: Iterable[TaskState]) -> list[str]:
     return lines
 
 
-def started(one: Started) -> dict[str, Any]:
+def started(task: Started) -> dict[str, Any]:
     return {
-        "task": one.key,
-        "branch": one.start.branch,
-        "base": one.start.base,
-        "base_commit": one.start.base_commit or None,
-        "worktree": one.start.worktree,
-        "how": one.how,
+        "task": task.key,
+        "branch": task.start.branch,
+        "base": task.start.base,
+        "base_commit": task.start.base_commit or None,
+        "worktree": task.start.worktree,
+        "how": task.how,
     }
 
 
@@ -99,17 +99,17 @@ def started_line(one: Started, *, dry_run: bool) -> str:
     return f"{one.key}: {verb}: {one.start.worktree} on {one.start.branch}, from {one.start.base}"
 
 
-def left(one: Left) -> dict[str, str | None]:
+def left(branch: Left) -> dict[str, str | None]:
     return {
-        "worktree": one.worktree or None,
-        "branch": one.branch or None,
-        "commit": one.commit or None,
-        "because": one.keep or "it is merged",
+        "worktree": branch.worktree or None,
+        "branch": branch.branch or None,
+        "commit": branch.commit or None,
+        "because": branch.keep or "it is merged",
     }
 
 
-def left_line(one: Left, *, dry_run: bool) -> str:
-    if one.keep:
-        return f"kept: {one.words}: {one.keep}"
+def left_line(branch: Left, *, dry_run: bool) -> str:
+    if branch.keep:
+        return f"kept: {branch.words}: {branch.keep}"
     verb = "would remove" if dry_run else "removed"
-    return f"{verb}: {one.words}, at {one.commit[:12]}"
+    return f"{verb}: {branch.words}, at {branch.commit[:12]}"

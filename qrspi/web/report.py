@@ -171,8 +171,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield from (f"- [{_BOXES[one.state['progress']]}] {one.state['step']}" for one in report.steps)
     yield ""
     yield f"Next: {_plain(run['next']['summary'])}"
-    for one in report.steps:
-        yield from _step_lines(one)
+    for step in report.steps:
+        yield from _step_lines(step)
     yield from ("", "## Decisions", "")
     yield from (_decision(decision) for decision in report.decisions)
     yield from ("", "## Spend", "", report.spent)
@@ -204,11 +204,11 @@ def _round_lines(step: StepReport) -> Iterator[str]:
     yield ""
     yield "| round | stage | kept | dropped | looked at |"
     yield "|---|---|---|---|---|"
-    for one in step.rounds:
-        number, stage, kept, dropped, _, looks = one.figures
+    for round in step.rounds:
+        number, stage, kept, dropped, _, looks = round.figures
         yield f"| {number} | {stage} | {kept} | {dropped} | {words.LOOKS[looks]} |"
-    for one in step.rounds:
-        for card in one.findings:
+    for round in step.rounds:
+        for card in round.findings:
             yield from ("", f"**{card.name}** {_verdict(card.finding)}", "")
             yield from _quoted(card.finding["message"])
 

@@ -125,8 +125,8 @@ def _answered_together(tree: Tree) -> frozenset[int]:
 
 def _listed(head: bytes | Fault) -> Iterator[int]:
     ids = frontmatter.fields(head).get(IDS, ())
-    for one in () if isinstance(ids, (Scalar, dict)) else ids:
-        digits = one.text.lstrip("Qq") if isinstance(one, Scalar) else ""
+    for item in () if isinstance(ids, (Scalar, dict)) else ids:
+        digits = item.text.lstrip("Qq") if isinstance(item, Scalar) else ""
         if digits.isdecimal() and len(digits) < 5:
             yield int(digits)
 

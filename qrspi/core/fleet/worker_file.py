@@ -150,9 +150,9 @@ def _texts(block: Mapping[str, object], field: str, expected: str) -> tuple[str,
     listed = block.get(field.rpartition(".")[2])
     if not isinstance(listed, list) or not listed:
         raise _Fault(field, "nothing" if listed is None else "no list of texts", expected)
-    for one in listed:
-        if not isinstance(one, str) or not one.strip() or "\0" in one:
-            raise _Fault(field, repr(one), expected)
+    for entry in listed:
+        if not isinstance(entry, str) or not entry.strip() or "\0" in entry:
+            raise _Fault(field, repr(entry), expected)
     return tuple(listed)
 
 

@@ -91,8 +91,8 @@ def count(histories: Iterable[History]) -> Statistics:
 
 def _by(seen: list[_Seen], key: Callable[[_Seen], str]) -> tuple[Tally, ...]:
     groups: defaultdict[str, list[_Seen]] = defaultdict(list)
-    for one in seen:
-        groups[key(one)].append(one)
+    for round in seen:
+        groups[key(round)].append(round)
     return tuple(_tally(name, groups[name]) for name in sorted(groups))
 
 
@@ -113,9 +113,9 @@ def _tally(name: str, seen: list[_Seen]) -> Tally:
 
 
 def _distances(seen: Iterable[_Seen]) -> Iterator[int]:
-    for one in seen:
-        threshold, score = THRESHOLDS.get(one.item.finding.effective_type), one.item.score
-        if one.item.verdict == "drop" and threshold is not None and score is not None:
+    for round in seen:
+        threshold, score = THRESHOLDS.get(round.item.finding.effective_type), round.item.score
+        if round.item.verdict == "drop" and threshold is not None and score is not None:
             yield threshold - score
 
 

@@ -91,11 +91,11 @@ def is_current(part: Part, text: str | None) -> bool | None:
     return isinstance(edited, Edited) and _same(edited.text, text)
 
 
-def _same(one: str, two: str) -> bool:
-    if one.split() == two.split():
+def _same(first: str, two: str) -> bool:
+    if first.split() == two.split():
         return True
     try:
-        return bool(json.loads(one) == json.loads(two))
+        return bool(json.loads(first) == json.loads(two))
     except ValueError:
         return False
 

@@ -166,10 +166,10 @@ def choose_reviewers(
     quiet = [tag for tag in tags if tag not in raised and tag != reviewers.visual_tag()]
     if len(quiet) < 2:
         return Chosen(tags)
-    one = quiet[(number - base - FIRST_OF_RAISERS) % len(quiet)]
-    left_out = [tag for tag in quiet if tag != one]
+    again = quiet[(number - base - FIRST_OF_RAISERS) % len(quiet)]
+    left_out = [tag for tag in quiet if tag != again]
     because = f"later_rounds is raisers: not sent to round {number}, as they had no finding in "
-    because += f"an earlier one, are {', '.join(left_out)}; {one} had none either and looks again"
+    because += f"an earlier one, are {', '.join(left_out)}; {again} had none either and looks again"
     return Chosen(tuple(tag for tag in tags if tag not in left_out), because)
 
 

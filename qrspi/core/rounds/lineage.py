@@ -335,10 +335,10 @@ def words_of(message: str) -> frozenset[str]:
     return telling or frozenset(words)
 
 
-def similarity(one: frozenset[str], other: frozenset[str]) -> float:
+def similarity(words: frozenset[str], other: frozenset[str]) -> float:
     """Dice's coefficient: 1.0 for the same words, 0.0 for none in common."""
-    total = len(one) + len(other)
-    return 2 * len(one & other) / total if total else 1.0
+    total = len(words) + len(other)
+    return 2 * len(words & other) / total if total else 1.0
 
 
 def sketch(words: frozenset[str]) -> tuple[str, ...]:

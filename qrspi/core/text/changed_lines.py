@@ -37,8 +37,8 @@ def _lines(section: list[bytes]) -> Iterable[bytes]:
 def unseen(change: Changes, seen: Iterable[Changes]) -> tuple[str, ...]:
     """The files with a line in `change` that none of `seen` has."""
     known: dict[bytes, Counter[bytes]] = {}
-    for one in seen:
-        for name, lines in one.items():
+    for changes in seen:
+        for name, lines in changes.items():
             known[name] = known.get(name, Counter()) + lines
     moved = {name: lines for name, lines in known.items() if name not in change}
     return tuple(

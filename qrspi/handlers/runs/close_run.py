@@ -41,8 +41,8 @@ def _carry_out(
     digest = hashlib.sha256(edit.data).hexdigest() if edit.data else ""
     decided = decided._replace(file=edit.path, file_hash=digest)
     line = change_set.signed(workspace, surface, (decided,))
-    for one in (line, edit):
-        change_set.write(workspace, one)
+    for written in (line, edit):
+        change_set.write(workspace, written)
     performed = Performed(decided.event, "", files=(edit.path,), notes=notes, who=line.who)
     carry_out.record(workspace, surface, performed)
 

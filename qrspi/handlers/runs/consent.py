@@ -48,12 +48,12 @@ def allow_settings(
     """
     known = {one.field: one for one in _in_config(before, project)}
 
-    def is_set(one: Named) -> bool:
-        if any(f"{one.field}.".startswith(f"{key}.") for key in keys):
+    def is_set(named: Named) -> bool:
+        if any(f"{named.field}.".startswith(f"{key}.") for key in keys):
             return True
-        if not any(key.startswith(f"{one.field}.") for key in keys):
+        if not any(key.startswith(f"{named.field}.") for key in keys):
             return False
-        return one.field not in known or not permits.lacking(project, (known[one.field],))
+        return named.field not in known or not permits.lacking(project, (known[named.field],))
 
     now = tuple(one for one in _in_config(after, project) if is_set(one))
     return _allowed(project, now, "config set")

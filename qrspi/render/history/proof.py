@@ -72,8 +72,8 @@ def _where(gap: Gap) -> str:
 def _grouped(unproven: Iterable[Unproven]) -> Iterator[str]:
     """One line for all rounds of a step with the same reason."""
     groups: dict[tuple[str, str], list[int]] = {}
-    for one in unproven:
-        groups.setdefault((one.step, one.because), []).append(one.round)
+    for proof in unproven:
+        groups.setdefault((proof.step, proof.because), []).append(proof.round)
     for (step, because), numbers in groups.items():
         listed = ", ".join(str(number) for number in numbers if number)
         word = "round" if len(numbers) == 1 else "rounds"
@@ -93,8 +93,8 @@ def _states(proof: RunProof) -> Iterator[str]:
 
 def _evidence(proof: RunProof) -> str:
     total: Counter[str] = Counter()
-    for one in proof.rounds:
-        total.update(one.evidence)
+    for round in proof.rounds:
+        total.update(round.evidence)
     sums = ", ".join(f"{count} {word}" for word, count in total.items() if count)
     return f"; answers: {sums}" if sums else ""
 

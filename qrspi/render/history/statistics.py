@@ -81,10 +81,10 @@ def _row(tally: Tally) -> tuple[str, ...]:
 
 
 def _to_clean(statistics: Statistics, *, several: bool) -> Iterator[str]:
-    for one in statistics.to_clean:
-        after = f"clean in round {one.clean}" if one.clean else "never clean"
-        run = f"{one.run} " if several else ""
-        yield f"{run}{one.step}: {counted(one.rounds, 'round')}, {after}"
+    for step in statistics.to_clean:
+        after = f"clean in round {step.clean}" if step.clean else "never clean"
+        run = f"{step.run} " if several else ""
+        yield f"{run}{step.step}: {counted(step.rounds, 'round')}, {after}"
 
 
 def _sums(found: Statistics) -> Iterator[str]:

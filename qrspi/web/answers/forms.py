@@ -69,10 +69,10 @@ class Form(NamedTuple):
         return "-".join((self.verb, *(value for name, value in self.hidden if name != "hash")))
 
 
-def _placeholder(one: Input) -> str:
-    if one.kind == "lines":
+def _placeholder(field: Input) -> str:
+    if field.kind == "lines":
         return "L12-L20"
-    return one.choices[0] if one.choices else "TEXT"
+    return field.choices[0] if field.choices else "TEXT"
 
 
 def words(run: str, verb: str, fields: Fields) -> tuple[str, ...] | Problem:

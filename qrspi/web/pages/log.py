@@ -55,15 +55,15 @@ def page(commands: Commands, name: str, query: dict[str, str]) -> Page:
     return Page("log.html", f"Log · {name}", context, name, following=gates.following(run))
 
 
-def _line(one: dict[str, Any]) -> Line:
-    if one["kind"] != "entry":
-        return Line(problem=one["message"])
+def _line(line: dict[str, Any]) -> Line:
+    if line["kind"] != "entry":
+        return Line(problem=line["message"])
     return Line(
-        one["time"],
-        one.get("who") or "qrspi",
-        one["event"],
-        "" if one["outcome"] == "done" else one["outcome"],
-        one["step"] or "",
-        one["round"],
-        tuple(touched["path"] for touched in one["files"]),
+        line["time"],
+        line.get("who") or "qrspi",
+        line["event"],
+        "" if line["outcome"] == "done" else line["outcome"],
+        line["step"] or "",
+        line["round"],
+        tuple(touched["path"] for touched in line["files"]),
     )

@@ -86,9 +86,9 @@ def _meters(budget: dict[str, Any]) -> Iterator[Meter]:
 
 def _chart(groups: list[dict[str, Any]], field: str, title: str, by_money: bool) -> Chart:
     sums: dict[str, Sums] = {}
-    for one in groups:
-        name = one[field] or _UNKNOWN
-        sums[name] = sums.get(name, Sums()).plus(one)
+    for group in groups:
+        name = group[field] or _UNKNOWN
+        sums[name] = sums.get(name, Sums()).plus(group)
     sizes = {name: one.usd if by_money else one.tokens for name, one in sums.items()}
     most = max(sizes.values()) or 1
     names = sorted(sums, key=lambda name: -sizes[name])

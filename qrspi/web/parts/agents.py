@@ -38,12 +38,12 @@ def awaited(commands: Commands, run: dict[str, Any]) -> tuple[Awaited, ...]:
     return () if answer.status else tuple(map(_awaited, answer.document["waiting"]))
 
 
-def _awaited(one: dict[str, Any]) -> Awaited:
-    state = _STATES[one["state"]]
-    model = "/".join(filter(None, (one["vendor"], one["model"])))
-    where = f" on {one['worker']}" if one["worker"] else ""
-    names = (one["name"], one["step"], one["round"])
-    return Awaited(*names, model, one["state"], state + where, one["problem"])
+def _awaited(agent: dict[str, Any]) -> Awaited:
+    state = _STATES[agent["state"]]
+    model = "/".join(filter(None, (agent["vendor"], agent["model"])))
+    where = f" on {agent['worker']}" if agent["worker"] else ""
+    names = (agent["name"], agent["step"], agent["round"])
+    return Awaited(*names, model, agent["state"], state + where, agent["problem"])
 
 
 def workers(lines: list[dict[str, Any]], step: str, number: int) -> dict[str, str]:

@@ -43,8 +43,8 @@ class Live:
     def stop(self) -> None:
         """Ends every stream too: a server waits for its connections."""
         self._watcher.stop()
-        for one in self._listeners:
-            one.put_nowait(_END)
+        for listener in self._listeners:
+            listener.put_nowait(_END)
 
     async def stream(self) -> AsyncIterator[bytes]:
         """A browser that comes, or comes back, is told to look at everything."""
@@ -71,8 +71,8 @@ class Live:
 
     def _publish(self, change: Change) -> None:
         event = self._event(change.everything or change.git, tuple(sorted(change.names)))
-        for one in self._listeners:
-            one.put_nowait(event)
+        for listener in self._listeners:
+            listener.put_nowait(event)
 
     def _event(self, everything: bool, names: tuple[str, ...]) -> bytes:
         self.number += 1

@@ -53,8 +53,8 @@ def allow(project: str, named: Iterable[Named], by: str, time: str) -> None:
     from qrspi.world.consent import allowed_things
 
     place = allowed_things.folder(os.environ)
-    for one in lacking(project, named):
-        allowed_things.keep(place, os.path.realpath(project), one, by, time)
+    for thing in lacking(project, named):
+        allowed_things.keep(place, os.path.realpath(project), thing, by, time)
 
 
 def is_trusted(project: str, environment: Mapping[str, str]) -> bool:

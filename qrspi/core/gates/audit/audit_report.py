@@ -115,10 +115,10 @@ def load(data: bytes | Fault) -> Document | None:
     return None if isinstance(data, Fault) else table(data)
 
 
-def same(one: Document, data: bytes | Fault) -> bool:
+def same(report: Document, data: bytes | Fault) -> bool:
     """Whether the file already says this, whatever its time is."""
     found = load(data)
-    return found is not None and {**found, "timestamp": ""} == {**one, "timestamp": ""}
+    return found is not None and {**found, "timestamp": ""} == {**report, "timestamp": ""}
 
 
 def is_on(config: Config) -> bool:
