@@ -26,7 +26,7 @@ from lab import QRSPI, Lab, Measure, peak_megabytes
 
 from qrspi.core.fleet import job_message
 from qrspi.core.fleet.result_message import Started
-from qrspi.world.fleet.run_mail import Delivered, Gone, RunMail
+from qrspi.world.fleet.run_mail import BrokerGone, Delivered, RunMail
 from tests.fleet.broker import SERVER, Broker, free_ports, mute
 from tests.patience import until
 
@@ -205,7 +205,7 @@ def _begun_elsewhere(broker: Broker, how: str, sign: signal.Signals) -> float:
             return time.perf_counter() - began
 
 
-def _starts(hear: Callable[[], Delivered | Gone]) -> Started:
+def _starts(hear: Callable[[], Delivered | BrokerGone]) -> Started:
     said = hear()
     assert isinstance(said, Delivered) and isinstance(said.word, Started), said
     said.kept()

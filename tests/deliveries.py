@@ -8,7 +8,7 @@ from qrspi.core.filenames import RoundPaths
 from qrspi.core.pipeline import ROUTES
 from qrspi.core.records import baseline, task_records
 from qrspi.core.records.baseline import Baseline
-from qrspi.core.records.task_records import ENDINGS, Outcome, Report, ReportStatus, Start
+from qrspi.core.records.task_records import ENDINGS, Report, ReportStatus, Start, TaskOutcome
 from tests import runs
 
 BASE, FIRST, SECOND = "b" * 40, "1" * 40, "2" * 40
@@ -106,7 +106,7 @@ def reported(key: str, commit: str = FIRST, status: ReportStatus = "DONE") -> di
 
 def ended(key: str, ending: str) -> dict[str, bytes]:
     known = next(one for one in ENDINGS if one == ending)
-    outcome = Outcome(known, "good enough", "Ada Example", "2026-05-17T09:30:00Z")
+    outcome = TaskOutcome(known, "good enough", "Ada Example", "2026-05-17T09:30:00Z")
     return {task_records.outcome_file(key): task_records.render_outcome(key, outcome)}
 
 

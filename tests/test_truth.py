@@ -16,7 +16,7 @@ import pytest
 from qrspi.core.derivation.derive import derive
 from qrspi.core.records import approvals, decisions, task_records
 from qrspi.core.records.approvals import Record
-from qrspi.core.records.task_records import Outcome
+from qrspi.core.records.task_records import TaskOutcome
 from qrspi.core.rounds import dispositions
 from tests import runs
 from tests.runs import artifact, clean, finding, manifest, score
@@ -117,7 +117,7 @@ def test_the_command_at_the_gate_is_not_refused_there() -> None:
 
 @pytest.mark.rule("LIV-01", "SEC-20")
 def test_a_task_was_ended_by_whoever_is_on_record_for_it() -> None:
-    outcome = Outcome("accepted-with-issues", "Good enough.", "Ada")
+    outcome = TaskOutcome("accepted-with-issues", "Good enough.", "Ada")
     record = decided("task", "accepted-with-issues")._replace(step="task-01", when="2026-05-17T09")
     found = decisions.of_task((record,), "task-01", outcome.ending)
     assert decisions.ended(outcome, found) == "Nell Example decided so on 2026-05-17: Good enough."

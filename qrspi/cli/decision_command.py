@@ -25,7 +25,7 @@ Plan = Callable[[Job], ChangeSet]
 GOES_ON = ("approve", "rerun-tests", "review-tests")
 
 
-class Made(NamedTuple):
+class MadeDecision(NamedTuple):
     """A decision that was carried out; with --dry-run it was only planned, and `done` is None."""
 
     change: ChangeSet
@@ -51,7 +51,7 @@ class DecisionCommand:
     def look(self) -> Job:
         return change_set.look(self.workspace, self.options)
 
-    def decide(self, plan: Plan, *, dry_run: bool) -> Made:
+    def decide(self, plan: Plan, *, dry_run: bool) -> MadeDecision:
         with self.deciding(dry_run=dry_run) as job:
             return self.make(job, plan(job))
 
@@ -64,12 +64,12 @@ class DecisionCommand:
         with change_set.deciding(self.workspace, self.options, self.verb) as job:
             yield job
 
-    def make(self, job: Job, change: ChangeSet) -> Made:
+    def make(self, job: Job, change: ChangeSet) -> MadeDecision:
         if job.options.dry_run:
-            return Made(change, None)
+            return MadeDecision(change, None)
         done = change_set.carry_out(job, change)
         self.session.note(*done.performed.notes)
-        return Made(change, done)
+        return MadeDecision(change, done)
 
     def locked(self) -> AbstractContextManager[Workspace]:
         return self.workspace.locked(self.options.lock_timeout, f"qrspi {self.verb}")
@@ -98,17 +98,17 @@ class DecisionCommand:
         self.confirm(f"Confirm rewind to {artifact}? (y/n)", f"no rewind to {artifact}")
 
     def answer(
-        self, made: Made, head: str | Iterable[str], below: Iterable[str] = (), **more: Any
+        self, made: MadeDecision, head: str | Iterable[str], below: Iterable[str] = (), **more: Any
     ) -> None:
         self._answer(made, head, below, self._after(made), more)
 
-    def answer_rewind(self, made: Made, **more: Any) -> None:
+    def answer_rewind(self, made: MadeDecision, **more: Any) -> None:
         verb = "Back to" if made.done else "Would go back to"
         target, resets = made.change.step, list(made.change.concerns)
         head = f"{verb} {STEP[target].artifact}."
         self.answer(made, head, **more, target=target, resets=resets)
 
-    def answer_and_go_on(self, made: Made, head: str, **more: Any) -> None:
+    def answer_and_go_on(self, made: MadeDecision, head: str, **more: Any) -> None:
         """As `answer`, but after an approval, and after a decision about tests, the run goes on at
         once. Whatever stops it then, the decision is on record."""
         if made.done and made.change.handler in GOES_ON:
@@ -119,7 +119,7 @@ class DecisionCommand:
         below = outcomes.went_on_lines(outcome, trouble)
         self._answer(made, head, below, outcome.state, more)
 
-    def _after(self, made: Made) -> RunState:
+    def _after(self, made: MadeDecision) -> RunState:
         """After a decision that was only planned, the run as it would be."""
         if made.done:
             return derive(self.workspace, self.path)
@@ -130,7 +130,7 @@ class DecisionCommand:
 
     def _answer(
         self,
-        made: Made,
+        made: MadeDecision,
         head: str | Iterable[str],
         below: Iterable[str],
         state: RunState,

@@ -53,7 +53,7 @@ _OPTIONS = (
 )
 
 
-class Asked(NamedTuple):
+class SendOptions(NamedTuple):
     executor: Executor | None
     jobs: int | None
     max_usd: float | None
@@ -91,7 +91,7 @@ def options(command: F) -> F:
 
     @wraps(command)
     def with_asked(*args: Any, **kwargs: Any) -> Any:
-        asked = Asked(**{name: kwargs.pop(name) for name in Asked._fields})
+        asked = SendOptions(**{name: kwargs.pop(name) for name in SendOptions._fields})
         return command(*args, asked=asked, **kwargs)
 
     wrapped: Any = with_asked
@@ -100,7 +100,7 @@ def options(command: F) -> F:
     return wrapped  # type: ignore[no-any-return]
 
 
-def refuse_without_dispatch(asked: Asked) -> None:
+def refuse_without_dispatch(asked: SendOptions) -> None:
     if asked.any:
         names = "--executor, --jobs, --max-…, --tier-override and --replies"
         text = f"{names} only matter with --dispatch"
@@ -112,7 +112,7 @@ def opened(
     session: Session,
     workspace: Workspace,
     options: Options,
-    asked: Asked,
+    asked: SendOptions,
     only: tuple[str, ...] = (),
 ) -> Iterator[Dispatcher]:
     """A dispatcher whose progress the person sees."""
@@ -128,7 +128,7 @@ def opened(
 
 
 def drive(
-    session: Session, workspace: Workspace, options: Options, asked: Asked, path: str
+    session: Session, workspace: Workspace, options: Options, asked: SendOptions, path: str
 ) -> Driven:
     from qrspi import engine_with_agents
 

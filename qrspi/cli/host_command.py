@@ -15,7 +15,7 @@ from qrspi.core.installing.host_parts import HOSTS, TRUST
 from qrspi.core.installing.install_plan import Plan
 from qrspi.core.model import Problem
 from qrspi.handlers import hosts as host_settings
-from qrspi.handlers.hosts import Place
+from qrspi.handlers.hosts import SettingsPlace
 from qrspi.render import hosts
 from qrspi.world.files import own_files
 from qrspi.world.hosts import install_record
@@ -34,11 +34,11 @@ def options(body: Body) -> Body:
     return body
 
 
-def place(session: Session, user: bool) -> Place:
+def place(session: Session, user: bool) -> SettingsPlace:
     if user:
-        return Place("user", str(Path.home()), own_files.settings_folder(os.environ))
+        return SettingsPlace("user", str(Path.home()), own_files.settings_folder(os.environ))
     project = session.use_new_root().project
-    return Place("project", project, install_record.of_project(project))
+    return SettingsPlace("project", project, install_record.of_project(project))
 
 
 class HostCommand:

@@ -220,7 +220,7 @@ class Decision(NamedTuple):
     consumes_flag: bool = False
 
 
-class Held(NamedTuple):
+class HeldFinding(NamedTuple):
     """A finding that waits for a person."""
 
     name: str
@@ -290,7 +290,7 @@ class Next(NamedTuple):
     options: tuple[Option, ...] = ()
     command: str = ""
     kind: NextKind = ""
-    held: tuple[Held, ...] = ()  # at a pause, what is undecided
+    held: tuple[HeldFinding, ...] = ()  # at a pause, what is undecided
     to_apply: int = 0  # at a pause: findings that need no decision and wait for the others
     care: tuple[str, ...] = ()  # at a gate: what the person should read with care
 

@@ -10,7 +10,7 @@ How = Literal["listing", "start", "whole"]
 _MORE = ("listing", "start", "whole")
 
 
-class Seen(NamedTuple):
+class Observation(NamedTuple):
     path: str  # run-relative; '.' is the run itself
     how: How
     found: str  # there, absent, not-a-file, unreadable or too-large
@@ -19,10 +19,10 @@ class Seen(NamedTuple):
 class RecordingTree(TreeOver):
     def __init__(self, tree: Tree) -> None:
         super().__init__(tree)
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, Observation] = {}
 
     @property
-    def seen(self) -> tuple[Seen, ...]:
+    def seen(self) -> tuple[Observation, ...]:
         return tuple(self._seen.values())
 
     def head(self, path: str) -> bytes | Fault:
@@ -56,4 +56,6 @@ class RecordingTree(TreeOver):
     def _note(self, path: str, how: How, seen: object) -> None:
         before = self._seen.get(path)
         if before is None or _MORE.index(how) > _MORE.index(before.how):
-            self._seen[path] = Seen(path, how, seen.kind if isinstance(seen, Fault) else "there")
+            self._seen[path] = Observation(
+                path, how, seen.kind if isinstance(seen, Fault) else "there"
+            )

@@ -23,7 +23,7 @@ Kind = Literal["shell", "program", "address", "folder", "role"]
 ALL = "*"  # the whole environment, as every program gets it
 
 
-class Named(NamedTuple):
+class NamedThing(NamedTuple):
     kind: Kind
     field: str  # of config.md; for a role its file
     words: tuple[str, ...]  # everything that is allowed with it: the program and its arguments, …
@@ -60,37 +60,37 @@ DEED: dict[Kind, str] = {
 }
 
 
-def identity(project: str, named: Named) -> str:
+def identity(project: str, named: NamedThing) -> str:
     """The project matters, the field does not: `make` is another program in another project."""
     exactly = [project, named.kind, named.words, named.variables]
     return sha256(plain_json.dumps(exactly).encode()).hexdigest()
 
 
-def shell(field: str, line: str) -> Named:
-    return Named("shell", field, (line,), (ALL,))
+def shell(field: str, line: str) -> NamedThing:
+    return NamedThing("shell", field, (line,), (ALL,))
 
 
-def program(vendor: str, command: Command) -> Named:
-    return Named("program", f"commands.{vendor}", command.argv, (ALL,))
+def program(vendor: str, command: Command) -> NamedThing:
+    return NamedThing("program", f"commands.{vendor}", command.argv, (ALL,))
 
 
-def address(vendor: str, provider: Provider) -> Named:
+def address(vendor: str, provider: Provider) -> NamedThing:
     headers = (f"{name}: {value}" for name, value in sorted(provider.default_headers.items()))
     words = (provider.base_url, provider.transport_type, *headers)
-    return Named("address", f"providers.{vendor}", words, (provider.api_key_env,))
+    return NamedThing("address", f"providers.{vendor}", words, (provider.api_key_env,))
 
 
-def folder(path: str, repository: str = "") -> Named:
+def folder(path: str, repository: str = "") -> NamedThing:
     """Real paths, outside the project; the repository only where it is not in its usual place."""
-    return Named("folder", "code_path", (path, repository) if repository else (path,))
+    return NamedThing("folder", "code_path", (path, repository) if repository else (path,))
 
 
-def role(file: str, content: bytes) -> Named:
+def role(file: str, content: bytes) -> NamedThing:
     """`file` is relative to the project."""
-    return Named("role", file, (file, sha256(content).hexdigest()))
+    return NamedThing("role", file, (file, sha256(content).hexdigest()))
 
 
-def in_config(config: Config) -> Iterator[Named]:
+def in_config(config: Config) -> Iterator[NamedThing]:
     """All but `code_path`, since only the disk knows where that leads."""
     if config.test_command:
         yield shell("gates.test_command", config.test_command)
@@ -104,14 +104,14 @@ def in_config(config: Config) -> Iterator[Named]:
 
 
 class ConsentNeeded(Refusal):
-    def __init__(self, project: str, run: str, named: tuple[Named, ...]) -> None:
+    def __init__(self, project: str, run: str, named: tuple[NamedThing, ...]) -> None:
         super().__init__(*(_problem(run, one) for one in named))
         self.project = project
         self.run = run
         self.named = named
 
 
-def _problem(run: str, named: Named) -> Problem:
+def _problem(run: str, named: NamedThing) -> Problem:
     allow = f"qrspi trust {run}"
     source = named.field if named.kind == "role" else f"{named.field} in {FILE}"
     return Problem(

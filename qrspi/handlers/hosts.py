@@ -17,13 +17,13 @@ from qrspi.world.files import own_files
 from qrspi.world.hosts import host_files, install_record
 
 
-class Place(NamedTuple):
+class SettingsPlace(NamedTuple):
     level: Level
     root: str
     record: str
 
 
-def planned(host: HostName, place: Place) -> Plan:
+def planned(host: HostName, place: SettingsPlace) -> Plan:
     mine = _parts(host, place)
     known = install_record.read(place.record)
     return accepted(
@@ -31,14 +31,14 @@ def planned(host: HostName, place: Place) -> Plan:
     )
 
 
-def planned_removal(host: HostName, place: Place) -> Plan:
+def planned_removal(host: HostName, place: SettingsPlace) -> Plan:
     known = install_record.read(place.record)
     return install_plan.uninstall(
         host, _parts(host, place), known, lambda file: host_files.text(place.root, file)
     )
 
 
-def carry_out(plan: Plan, place: Place, *, removing: bool) -> None:
+def carry_out(plan: Plan, place: SettingsPlace, *, removing: bool) -> None:
     """The record is there before the first file it is about, until after the last it undoes."""
     changed = [change for change in plan.changes if change.is_change]
     for change in changed:
@@ -51,7 +51,7 @@ def carry_out(plan: Plan, place: Place, *, removing: bool) -> None:
         install_record.write(place.record, plan.record)
 
 
-def _parts(host: HostName, place: Place) -> tuple[Part, ...]:
+def _parts(host: HostName, place: SettingsPlace) -> tuple[Part, ...]:
     return parts(host, place.level, host_files.skill())
 
 
@@ -69,16 +69,16 @@ class Standing(NamedTuple):
     hint: str = ""
 
 
-def places(project: str | None, environment: Mapping[str, str]) -> tuple[Place, ...]:
-    user = Place("user", host_files.home(), own_files.settings_folder(environment))
+def places(project: str | None, environment: Mapping[str, str]) -> tuple[SettingsPlace, ...]:
+    user = SettingsPlace("user", host_files.home(), own_files.settings_folder(environment))
     if project is None or project == user.root:
         return (user,)
-    return Place("project", project, install_record.of_project(project)), user
+    return SettingsPlace("project", project, install_record.of_project(project)), user
 
 
 def look(project: str | None) -> Iterator[Standing]:
     places_found = places(project, os.environ)
-    there: list[tuple[HostName, Place]] = []
+    there: list[tuple[HostName, SettingsPlace]] = []
     for place in places_found:
         for host in HOSTS:
             standing = _standing(host, place)
@@ -90,7 +90,7 @@ def look(project: str | None) -> Iterator[Standing]:
         yield from _twice(there, places_found)
 
 
-def _standing(host: HostName, place: Place) -> Standing | None:
+def _standing(host: HostName, place: SettingsPlace) -> Standing | None:
     mine = parts(host, place.level, host_files.skill())
     states = {part.file: _state(part, place) for part in mine}
     hooks, skill = mine[0].file, mine[2].file
@@ -106,14 +106,16 @@ def _standing(host: HostName, place: Place) -> Standing | None:
     return Standing(False, f"{host}: installed {where}, and out of date: {names}", hint)
 
 
-def _state(part: Part, place: Place) -> bool | None:
+def _state(part: Part, place: SettingsPlace) -> bool | None:
     try:
         return install_plan.is_current(part, host_files.text(place.root, part.file))
     except Refusal:
         return None
 
 
-def _documents(found: tuple[Place, ...], files: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+def _documents(
+    found: tuple[SettingsPlace, ...], files: tuple[str, ...]
+) -> Iterator[tuple[str, Any]]:
     for place in found:
         for file in files:
             try:
@@ -132,7 +134,7 @@ def _toml(text: str) -> Any:
 
 
 def _switched_off(
-    there: list[tuple[HostName, Place]], places_found: tuple[Place, ...]
+    there: list[tuple[HostName, SettingsPlace]], places_found: tuple[SettingsPlace, ...]
 ) -> Iterator[Standing]:
     for host in dict(there):
         for file, settings in _documents(places_found, _SETTINGS[host]):
@@ -150,7 +152,9 @@ def _off(settings: dict[str, Any]) -> Iterator[str]:
         yield "the MCP server is switched off by disabledMcpjsonServers"
 
 
-def _twice(there: list[tuple[HostName, Place]], found: tuple[Place, ...]) -> Iterator[Standing]:
+def _twice(
+    there: list[tuple[HostName, SettingsPlace]], found: tuple[SettingsPlace, ...]
+) -> Iterator[Standing]:
     levels = {host: [place.level for one, place in there if one == host] for host, _ in there}
     for host, at in levels.items():
         if len(at) > 1:

@@ -15,7 +15,7 @@ from qrspi.core.config import reader as configs
 from qrspi.core.errors import Misuse, Refusal, accepted
 from qrspi.core.filenames import is_run_name, slug_of
 from qrspi.core.importing import foreign_rounds, import_plan
-from qrspi.core.importing.import_plan import Given, ImportPlan
+from qrspi.core.importing.import_plan import ImportPlan, ImportRequest
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEPS
@@ -100,7 +100,7 @@ def plan(source: Source, answers: Mapping[str, str]) -> ImportPlan:
     tree = _NamedTree(source)
     origin = source.folder if source.copied else f"docs/qrspi/{source.name}"
     person = git_person.at(source.root.project)
-    given = Given(clock.now_utc(), person, origin, source.to_copy, answers)
+    given = ImportRequest(clock.now_utc(), person, origin, source.to_copy, answers)
     found = import_plan.make(tree, given, _hashes(tree))
     if isinstance(found, Problem):
         raise Refusal(_to_mend(source, found))

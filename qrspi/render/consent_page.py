@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from qrspi.core.trust import DEED, Named
+from qrspi.core.trust import DEED, NamedThing
 from qrspi.render.terminal import one_line
-from qrspi.world.consent.allowed_things import Entry
+from qrspi.world.consent.allowed_things import Permit
 
 
-def document(named: Named, allowed: bool) -> dict[str, Any]:
+def document(named: NamedThing, allowed: bool) -> dict[str, Any]:
     return {
         "kind": named.kind,
         "field": named.field,
@@ -22,11 +22,11 @@ def document(named: Named, allowed: bool) -> dict[str, Any]:
     }
 
 
-def lines(named: Iterable[Named], known: frozenset[Named] = frozenset()) -> list[str]:
+def lines(named: Iterable[NamedThing], known: frozenset[NamedThing] = frozenset()) -> list[str]:
     return [line for one in named for line in _lines(one, one in known)]
 
 
-def _lines(named: Named, known: bool) -> list[str]:
+def _lines(named: NamedThing, known: bool) -> list[str]:
     source = "the text of that file" if named.kind == "role" else named.field
     headers = f"with the headers {', '.join(named.headers)}" if named.headers else ""
     details = [source, named.given, headers, "allowed already" if known else ""]
@@ -36,7 +36,7 @@ def _lines(named: Named, known: bool) -> list[str]:
     ]
 
 
-def entry_lines(entries: Iterable[Entry]) -> list[str]:
+def entry_lines(entries: Iterable[Permit]) -> list[str]:
     lines: list[str] = []
     for project, those in groupby(entries, lambda entry: entry.project):
         lines.append(one_line(project))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _WAITING = {"human": "a person", "agent": "agents", "engine": "qrspi next", "nobody": "nobody"}
 
 
-class Place(NamedTuple):
+class DaemonPlace(NamedTuple):
     """What the daemon says of itself when it starts."""
 
     root: str = ""
@@ -24,10 +24,10 @@ class Place(NamedTuple):
     manner: str = ""  # of noticing changes
 
 
-NOWHERE = Place()
+NOWHERE = DaemonPlace()
 
 
-def document(report: Report, time: str, place: Place = NOWHERE) -> dict[str, Any]:
+def document(report: Report, time: str, place: DaemonPlace = NOWHERE) -> dict[str, Any]:
     document: dict[str, Any] = {"schema": "qrspi/watch/v1", "time": time, "event": report.event}
     if report.run:
         document["run"] = report.run
@@ -44,7 +44,7 @@ def document(report: Report, time: str, place: Place = NOWHERE) -> dict[str, Any
     return document
 
 
-def lines(report: Report, time: str, place: Place = NOWHERE) -> list[str]:
+def lines(report: Report, time: str, place: DaemonPlace = NOWHERE) -> list[str]:
     who = f"{one_line(report.run)}: " if report.run else ""
     notes = report.performed.notes if report.performed else ()
     if report.problem and report.problem.hint:
@@ -52,7 +52,7 @@ def lines(report: Report, time: str, place: Place = NOWHERE) -> list[str]:
     return [f"{time} {who}{text}" for text in (_words(report, place), *map(one_line, notes))]
 
 
-def _words(report: Report, place: Place) -> str:
+def _words(report: Report, place: DaemonPlace) -> str:
     match report.event:
         case "started":
             return f"watching {one_line(place.root)}, {place.manner}"

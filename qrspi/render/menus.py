@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qrspi.core.model import Held, Next, answers, counted
+from qrspi.core.model import HeldFinding, Next, answers, counted
 from qrspi.core.pipeline import STEP
 from qrspi.render.terminal import one_line, visible
 
@@ -47,14 +47,14 @@ def _pause(following: Next) -> list[str]:
     ]
 
 
-def _proposed(items: Iterable[Held], command: str) -> list[str]:
+def _proposed(items: Iterable[HeldFinding], command: str) -> list[str]:
     shown = [line for item in items for line in _finding(item)]
     how = answers(f"{command} --proposed", ("y", "n"))
     question = f"Apply all proposed findings? (y/n): {how}"
     return ["", "Proposed, without a score that would keep them:", *shown, question]
 
 
-def _paused(item: Held, command: str, *, can_go_back: bool) -> list[str]:
+def _paused(item: HeldFinding, command: str, *, can_go_back: bool) -> list[str]:
     words = f"{command} {one_line(item.name)}"
     targets = " or ".join(STEP[step].artifact for step in item.targets) or "STEP"
     to = "" if len(item.targets) == 1 else " --to STEP"
@@ -68,7 +68,7 @@ def _paused(item: Held, command: str, *, can_go_back: bool) -> list[str]:
     return ["", *_finding(item), *(f"  {label:<{width}}  {how}" for label, how in ways)]
 
 
-def _finding(item: Held) -> list[str]:
+def _finding(item: HeldFinding) -> list[str]:
     cites = f" · cites {one_line(', '.join(item.cites))}" if item.cites else ""
     head = f"{one_line(item.name)} · {item.severity} · {item.change_type}{cites}"
     text = visible(item.message).strip().splitlines()

@@ -11,11 +11,11 @@ from qrspi.render.terminal import fitted, one_line, table
 
 if TYPE_CHECKING:
     from qrspi.core.records.evidence import Evidence
-    from qrspi.core.rounds.finding_history import Shown
+    from qrspi.core.rounds.finding_history import ShownFinding
     from qrspi.core.rounds.lineage import Sighting
     from qrspi.core.rounds.provenance import CameBy
     from qrspi.handlers.jobs.job import Performed
-    from qrspi.handlers.rounds.printed_reply import Source, Taken
+    from qrspi.handlers.rounds.printed_reply import Source, TakenReply
     from qrspi.handlers.rounds.round_commands import (
         Assembled,
         Checked,
@@ -198,7 +198,7 @@ def recorded_lines(step: str, found: Recorded, dry_run: bool) -> list[str]:
     return [f"{title(step, found.done.round)} {word}.", *_files(found.done, dry_run)]
 
 
-def taken(verb: str, run: str, source: Source, found: Taken) -> dict[str, Any]:
+def taken(verb: str, run: str, source: Source, found: TakenReply) -> dict[str, Any]:
     directory = source.paths.directory
     names = [] if found.split.clean else [name for name, _ in found.split.files]
     document = {
@@ -211,7 +211,7 @@ def taken(verb: str, run: str, source: Source, found: Taken) -> dict[str, Any]:
     return {**document, "original": found.original} if found.original else document
 
 
-def taken_lines(source: Source, found: Taken, dry_run: bool) -> list[str]:
+def taken_lines(source: Source, found: TakenReply, dry_run: bool) -> list[str]:
     count = counted(len(found.split.files), "finding")
     what = "found nothing" if found.split.clean else f"has {count}"
     where = f"round {source.number} of {source.subject.key}"
@@ -222,7 +222,7 @@ _FINDINGS = ("FINDING", "SEVERITY", "TYPE", "SCORE", "VERDICT", "SINCE")
 _VERDICTS = {"keep": "kept", "drop": "dropped", "pause": "for a person", "propose": "proposed"}
 
 
-def finding_document(shown: Shown) -> dict[str, Any]:
+def finding_document(shown: ShownFinding) -> dict[str, Any]:
     finding = shown.item.finding
     return {
         "id": finding.finding_id,
@@ -253,7 +253,7 @@ def _earlier(seen: Sighting | None) -> dict[str, Any] | None:
 
 
 def findings_lines(
-    findings: tuple[Shown, ...],
+    findings: tuple[ShownFinding, ...],
     number: int,
     width: int,
     silent: tuple[str, ...] = (),
@@ -300,7 +300,7 @@ def evidence_lines(answers: tuple[CameBy, ...]) -> list[str]:
     return ["", f"Of {counted(len(answers), 'file')} of agents: {counts_line}{which}."]
 
 
-def _row(shown: Shown, unscored: frozenset[str]) -> tuple[str, ...]:
+def _row(shown: ShownFinding, unscored: frozenset[str]) -> tuple[str, ...]:
     item, finding = shown.item, shown.item.finding
     kind = finding.effective_type + (f" (was {finding.change_type})" if finding.escalated else "")
     score = "-" if item.score is None else str(item.score)
@@ -309,18 +309,18 @@ def _row(shown: Shown, unscored: frozenset[str]) -> tuple[str, ...]:
     return (finding.name, finding.severity, kind, score, verdict, shown.lineage)
 
 
-def _below(shown: Shown, width: int, unscored: frozenset[str]) -> list[str]:
+def _below(shown: ShownFinding, width: int, unscored: frozenset[str]) -> list[str]:
     waits = shown.item.finding.name in unscored
     why = "it has no score yet" if waits else one_line(shown.item.because)
     lines = [fitted(f"  {_first_line(shown)}", width), f"  {why}"]
     return [*lines, f"  {one_line(shown.course)}"] if shown.earlier else lines
 
 
-def _first_line(shown: Shown) -> str:
+def _first_line(shown: ShownFinding) -> str:
     return one_line(shown.item.finding.message.split("\n")[0])
 
 
-def dropped_lines(findings: tuple[Shown, ...], number: int) -> list[str]:
+def dropped_lines(findings: tuple[ShownFinding, ...], number: int) -> list[str]:
     if not findings:
         return [f"No finding of round {number} was dropped."]
     lines: list[str] = []

@@ -27,14 +27,14 @@ _BOXES = {"pending": " ", "in_progress": "~", "completed": "x"}
 _WORKED_ON = "implement"  # the step that has the tasks
 
 
-class Reviewed(NamedTuple):
+class ReportRound(NamedTuple):
     figures: RoundFigures
     findings: list[Card]
 
 
 class StepReport(NamedTuple):
     state: dict[str, Any]
-    rounds: tuple[Reviewed, ...]
+    rounds: tuple[ReportRound, ...]
     plot: Plot | None
     tasks: tuple[TaskReport, ...] = ()
 
@@ -138,7 +138,7 @@ def _in_words(record: Record) -> str:
 def _step(commands: Commands, tree: CommittedTree, run: str, state: dict[str, Any]) -> StepReport:
     reviewed = subject(state["step"])
     figures = review_rounds.of_step(tree, reviewed) if reviewed else ()
-    rounds = tuple(Reviewed(one, _findings(commands, run, state, one)) for one in figures)
+    rounds = tuple(ReportRound(one, _findings(commands, run, state, one)) for one in figures)
     tasks = _tasks(commands, tree, run) if state["step"] == _WORKED_ON else ()
     return StepReport(state, rounds, review_rounds.plot(figures), tuple(tasks))
 

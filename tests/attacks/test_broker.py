@@ -19,7 +19,7 @@ from qrspi.core.fleet.result_message import Answered
 from qrspi.handlers.agents import at_workers
 from qrspi.world.agents import dispatch_folder
 from qrspi.world.agents.dispatch_folder import DispatchFolder
-from qrspi.world.fleet.run_mail import Delivered, Gone, RunMail
+from qrspi.world.fleet.run_mail import BrokerGone, Delivered, RunMail
 from tests.attacks.arena import Arena
 from tests.attacks.trial import attack
 from tests.fleet.broker import Broker
@@ -73,7 +73,7 @@ def heard(broker: Broker, mail: RunMail, *messages: Message) -> list[object]:
         while real not in found:
             said = hear()
             found.append(said.word if isinstance(said, Delivered) else said)
-            assert not isinstance(said, Gone)
+            assert not isinstance(said, BrokerGone)
             said.kept()
     return found
 

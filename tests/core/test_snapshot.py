@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from qrspi.core.recording_tree import RecordingTree, Seen
+from qrspi.core.recording_tree import Observation, RecordingTree
 from qrspi.core.snapshot import Snapshot
 from qrspi.core.tree import FRONTMATTER_LIMIT, Entry, Fault
 from tests import runs
@@ -31,8 +31,8 @@ def test_what_a_listing_lacks_is_absent_without_a_look() -> None:
     assert snapshot.entries("reviews") == Fault("absent")
     assert snapshot.head("reviews/goals/loop.md") == Fault("absent")
     assert witness.seen == (
-        Seen(".", "listing", "there"),
-        Seen("reviews/goals/loop.md", "start", "absent"),
+        Observation(".", "listing", "there"),
+        Observation("reviews/goals/loop.md", "start", "absent"),
     )
 
 
@@ -104,4 +104,4 @@ def test_a_start_that_is_the_whole_file_is_not_read_again() -> None:
     assert snapshot.read("long.md") == long
     snapshot = Snapshot(witness := RecordingTree(runs.tree({"short.md": b"short"})))
     assert (snapshot.head("short.md"), snapshot.read("short.md")) == (b"short", b"short")
-    assert witness.seen == (Seen("short.md", "start", "there"),)
+    assert witness.seen == (Observation("short.md", "start", "there"),)

@@ -13,7 +13,7 @@ import pytest
 
 from qrspi.world.files import json_log
 from qrspi.world.files.atomic_write import is_leftover
-from qrspi.world.files.json_log import Entry
+from qrspi.world.files.json_log import LogLine
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs.workspace import Workspace
 from tests import runs
@@ -140,7 +140,10 @@ def test_a_torn_line_is_never_lost_and_no_entry_doubled(tmp_path: Path) -> None:
         assert found["log.jsonl"].endswith(b'{"n"') or aside == b'{"n"', point
         drive.log(str(run))
         entries = list(json_log.read(DiskTree(run), "log.jsonl"))
-        assert [item.record for item in entries if isinstance(item, Entry)] == [{"n": 1}, {"n": 2}]
+        assert [item.record for item in entries if isinstance(item, LogLine)] == [
+            {"n": 1},
+            {"n": 2},
+        ]
         assert files(run) == {
             "log.jsonl": b'{"n": 1}\n{"n": 2}\n',
             "log.jsonl.torn-1": b'{"n"',

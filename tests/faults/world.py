@@ -17,7 +17,7 @@ from qrspi.core.model import Problem
 from qrspi.core.records import approvals
 from qrspi.world.files import json_log
 from qrspi.world.files.atomic_write import is_leftover
-from qrspi.world.files.json_log import Entry
+from qrspi.world.files.json_log import LogLine
 from qrspi.world.files.run_tree import DiskTree
 from tests import scenes
 from tests.daemons import COMMAND
@@ -124,11 +124,11 @@ def all_whole(run: Path, *possible: Files) -> None:
         assert data in [state.get(name) for state in possible], name
 
 
-def entries(run: Path, log: str) -> list[Entry]:
+def entries(run: Path, log: str) -> list[LogLine]:
     """Every line of a log is a whole one."""
     found = list(json_log.read(DiskTree(run), log))
-    assert [item for item in found if not isinstance(item, Entry)] == []
-    return [item for item in found if isinstance(item, Entry)]
+    assert [item for item in found if not isinstance(item, LogLine)] == []
+    return [item for item in found if isinstance(item, LogLine)]
 
 
 def nothing_twice(run: Path, root: Path) -> None:
@@ -138,11 +138,11 @@ def nothing_twice(run: Path, root: Path) -> None:
     assert [mark for mark, count in Counter(marks).items() if count > 1] == []
 
 
-def _succeeded(entry: Entry) -> bool:
+def _succeeded(entry: LogLine) -> bool:
     return entry.record["outcome"] == "done"
 
 
-def _event(entry: Entry) -> str:
+def _event(entry: LogLine) -> str:
     record = {key: value for key, value in entry.record.items() if key not in ("time", "actor")}
     return json.dumps(record, sort_keys=True)
 

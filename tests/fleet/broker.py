@@ -15,7 +15,7 @@ from pathlib import Path
 from qrspi.core.fleet import broker_address
 from qrspi.core.fleet.broker_address import BrokerAddress
 from qrspi.world.fleet import connection
-from qrspi.world.fleet.connection import Standing
+from qrspi.world.fleet.connection import QueueState
 from tests.patience import until
 
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
@@ -115,7 +115,7 @@ class Broker:
             capture_output=True,
         )
 
-    def standing(self, queue: str) -> Standing | None:
+    def standing(self, queue: str) -> QueueState | None:
         line = connection.connect(self.address)
         try:
             return line.standing(queue)

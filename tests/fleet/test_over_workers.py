@@ -12,7 +12,7 @@ import pytest
 from qrspi.core.agents.dispatch_record import Record
 from qrspi.handlers.agents import awaited_agents
 from qrspi.world.agents.dispatch_folder import read_records
-from qrspi.world.fleet.run_mail import Gone, RunMail
+from qrspi.world.fleet.run_mail import BrokerGone, RunMail
 from tests.fleet.machines import LIMIT, Fleet
 from tests.handlers.shop import Shop
 from tests.patience import until
@@ -129,7 +129,7 @@ def test_a_command_ends_while_many_wait_and_each_leaves_when_it_is_told(
             thread.join(LIMIT)
     finally:
         sys.setswitchinterval(often)
-    assert [type(word) for word in told] == [Gone] * 200
+    assert [type(word) for word in told] == [BrokerGone] * 200
 
 
 @pytest.mark.rule("EXE-06", "EXE-16")

@@ -17,7 +17,7 @@ import pytest
 from qrspi.core.fleet import job_message, queues
 from qrspi.core.fleet.job_message import JobMessage
 from qrspi.core.fleet.result_message import Answered, Started
-from qrspi.world.fleet.run_mail import Gone, RunMail
+from qrspi.world.fleet.run_mail import BrokerGone, RunMail
 from tests.fleet.broker import Broker
 from tests.fleet.machines import LIMIT, Fleet
 from tests.patience import until
@@ -83,7 +83,7 @@ def asked(mail: RunMail, message: JobMessage) -> Answered:
     with mail.words(message.job) as hear:
         while True:
             delivered = hear()
-            assert not isinstance(delivered, Gone)
+            assert not isinstance(delivered, BrokerGone)
             delivered.kept()
             if not isinstance(delivered.word, Started):
                 assert isinstance(delivered.word, Answered)

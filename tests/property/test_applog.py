@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qrspi.core.model import Problem
 from qrspi.world.files import json_log
-from qrspi.world.files.json_log import Entry
+from qrspi.world.files.json_log import LogLine
 from qrspi.world.files.run_tree import DiskTree, opened
 
 NAME = "log.jsonl"
@@ -28,7 +28,7 @@ def add(folder: str, lines: bytes) -> tuple[Problem, ...]:
 
 def entries(folder: str) -> list[object]:
     found = json_log.read(DiskTree(folder), NAME)
-    return [item.record for item in found if isinstance(item, Entry)]
+    return [item.record for item in found if isinstance(item, LogLine)]
 
 
 @given(record_lists)
@@ -38,7 +38,7 @@ def test_what_is_added_is_read_back(records: list[dict[str, object]]) -> None:
             assert add(folder, json_log.encode(record)) == ()
         tree = DiskTree(folder)
         every = list(json_log.read(tree, NAME))
-        assert [item.record for item in every if isinstance(item, Entry)] == records
+        assert [item.record for item in every if isinstance(item, LogLine)] == records
         for count in range(len(records) + 2):
             last = json_log.tail(tree, NAME, count)
             assert [item[1:] for item in last] == [

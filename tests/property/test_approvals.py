@@ -10,7 +10,15 @@ from hypothesis import given
 
 from qrspi.core.model import Problem
 from qrspi.core.records import approvals, decision_line
-from qrspi.core.records.approvals import ABOUT_STEPS, CASCADE, RESETTING, Made, Mark, Part, Record
+from qrspi.core.records.approvals import (
+    ABOUT_STEPS,
+    CASCADE,
+    RESETTING,
+    MadeFrom,
+    Mark,
+    Part,
+    Record,
+)
 from qrspi.core.records.decision_line import BadLine, LongRecord
 
 EVENTS = st.sampled_from([*ABOUT_STEPS, "decide", "task"])
@@ -34,7 +42,7 @@ RECORDS = st.builds(
     user=TEXTS,
     named=st.just("") | TEXTS,
     route=TEXTS,
-    made=st.lists(st.builds(Made, TEXTS, TEXTS, TEXTS), max_size=1).map(tuple),
+    made=st.lists(st.builds(MadeFrom, TEXTS, TEXTS, TEXTS), max_size=1).map(tuple),
     parts=st.lists(st.builds(Part, TEXTS, TEXTS, TEXTS), max_size=2).map(tuple),
 )
 LOGS = st.lists(RECORDS, max_size=8)

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrspi.core.rounds import lineage
-from qrspi.core.rounds.lineage import Record, RoundFindings
+from qrspi.core.rounds.lineage import FindingRecord, RoundFindings
 
 WORDS = st.lists(st.sampled_from("cache token queue retry upload arrow owner".split()), max_size=6)
 RECORDS = st.builds(
-    Record,
+    FindingRecord,
     st.sampled_from(["quality-claude", "scope-codex"]),
     st.sampled_from(["R1-F01", "R1-F02", "R1-F03"]),
     st.sampled_from(["## A", "## B", "<full>"]),
@@ -41,7 +41,7 @@ def test_every_finding_belongs_to_exactly_one_course(rounds: list[RoundFindings]
 
 @pytest.mark.rule("EVD-01", "EVD-02")
 @given(st.lists(RECORDS, min_size=1, max_size=5, unique_by=lambda one: (one.tag, one.message)))
-def test_a_round_that_is_repeated_has_nothing_new(records: list[Record]) -> None:
+def test_a_round_that_is_repeated_has_nothing_new(records: list[FindingRecord]) -> None:
     rounds = [RoundFindings(at, tuple(records)) for at in (1, 2)]
     found = lineage.trace(rounds)
     assert "new" not in {one.state for one in found.findings}

@@ -13,7 +13,7 @@ from qrspi.web.answers import forms, gates
 from qrspi.web.html import environment
 from qrspi.web.parts import diff_table, markdown, paging, review_rounds
 from qrspi.web.parts.diff_table import Piece, Row, Table
-from qrspi.web.parts.markdown import Place
+from qrspi.web.parts.markdown import TextPlace
 from qrspi.web.parts.review_rounds import RoundFigures
 from qrspi.web.server import addresses
 from qrspi.web.server.addresses import Address
@@ -75,7 +75,7 @@ ALLOWED = re.compile(f"{PLAIN}|{SCROLL}|</div>")
 
 @pytest.mark.rule("WEB-02", "WEB-12", "SEC-06")
 def test_markdown_can_do_nothing() -> None:
-    html = "".join(one.html for one in markdown.blocks(HOSTILE, Place("r", "x.md", "g:")))
+    html = "".join(one.html for one in markdown.blocks(HOSTILE, TextPlace("r", "x.md", "g:")))
     tags = re.findall(r"<[^>]*>", html)
     assert [tag for tag in tags if not ALLOWED.fullmatch(tag)] == []
     links = [tag for tag in tags if tag.startswith("<a ")]
@@ -85,7 +85,7 @@ def test_markdown_can_do_nothing() -> None:
 
 @pytest.mark.rule("WEB-09", "WEB-18")
 def test_a_table_scrolls_and_a_remark_is_shown() -> None:
-    table, remark = markdown.blocks("|a|\n|-|\n|b|\n\n<!-- counted -->\n", Place("r", "x.md"))
+    table, remark = markdown.blocks("|a|\n|-|\n|b|\n\n<!-- counted -->\n", TextPlace("r", "x.md"))
     assert (table.html.startswith(f"{SCROLL}<table>"), table.is_remark) == (True, False)
     assert (remark.html, remark.is_remark) == ("<p>&lt;!-- counted --&gt;</p>\n", True)
 
@@ -160,7 +160,7 @@ y
 
 @pytest.mark.rule("WEB-04")
 def test_every_line_of_a_text_has_an_address() -> None:
-    found = markdown.blocks(TEXT, Place("r", "goals.md"))
+    found = markdown.blocks(TEXT, TextPlace("r", "goals.md"))
     assert [(one.first, one.last) for one in found] == [
         (5, 5),
         (7, 8),
@@ -176,7 +176,7 @@ def test_every_line_of_a_text_has_an_address() -> None:
 
 @pytest.mark.rule("WEB-04")
 def test_links_lead_to_neighbours() -> None:
-    inside = markdown.blocks("[x](other.md)", Place("r", "tasks/task-01.md"))
+    inside = markdown.blocks("[x](other.md)", TextPlace("r", "tasks/task-01.md"))
     assert 'href="/runs/r/files/tasks/other.md"' in inside[0].html
 
 

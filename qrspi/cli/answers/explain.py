@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from qrspi.cli.session import Session
 from qrspi.core.derivation.brief import reasons
 from qrspi.core.derivation.derive import Survey, survey
-from qrspi.core.recording_tree import RecordingTree, Seen
+from qrspi.core.recording_tree import Observation, RecordingTree
 from qrspi.render import run_page
 from qrspi.render.terminal import one_line, table
 from qrspi.world.files.run_tree import DiskTree
@@ -32,7 +32,7 @@ def _with_budgets(found: Survey, path: str) -> Survey:
     return found._replace(state=state)
 
 
-def _document(found: Survey, seen: tuple[Seen, ...]) -> dict[str, object]:
+def _document(found: Survey, seen: tuple[Observation, ...]) -> dict[str, object]:
     shown = run_page.run_document(found.state)
     kept = "run path current_step complete closed next warnings errors tests".split()
     return {
@@ -47,11 +47,11 @@ _HOW = {"listing": "names in it", "start": "frontmatter", "whole": "all of it"}
 Row = tuple[str, str, str]
 
 
-def _each(seen: Iterable[Seen]) -> list[Row]:
+def _each(seen: Iterable[Observation]) -> list[Row]:
     return [(file.path, _HOW[file.how], file.found) for file in seen]
 
 
-def _in_short(found: Survey, seen: tuple[Seen, ...]) -> list[Row]:
+def _in_short(found: Survey, seen: tuple[Observation, ...]) -> list[Row]:
     """On a screen: what the next action is about, and how many more there are in each folder."""
     following = found.state.next
     about = {*following.inputs, *following.missing, "config.md"}

@@ -13,7 +13,7 @@ from qrspi.core.tree import Fault
 from qrspi.render.history import audit_lines as rendered
 from qrspi.render.terminal import one_line
 from qrspi.world.files import json_log
-from qrspi.world.files.json_log import Entry
+from qrspi.world.files.json_log import LogLine
 from qrspi.world.files.run_tree import DiskTree
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def show(
     left_out = lines is None and not (everything or follows) and _are_more(tree)
     printed = False
     for entry in entries:
-        item = audit_trail.read(entry.record, entry.line) if isinstance(entry, Entry) else entry
+        item = audit_trail.read(entry.record, entry.line) if isinstance(entry, LogLine) else entry
         if isinstance(item, Problem) and item.code == "unreadable":
             raise Halt(item)
         if session.json:
@@ -79,7 +79,7 @@ def _decisions(session: Session, tree: DiskTree, everything: bool, count: int) -
     return True
 
 
-def _known(tree: DiskTree, everything: bool, count: int) -> Iterable[Entry | Problem]:
+def _known(tree: DiskTree, everything: bool, count: int) -> Iterable[LogLine | Problem]:
     return json_log.read(tree, FILE) if everything else json_log.tail(tree, FILE, count)
 
 
@@ -87,10 +87,10 @@ def _are_more(tree: DiskTree) -> bool:
     return len(json_log.tail(tree, FILE, USUAL + 1)) > USUAL
 
 
-def _followed(tree: DiskTree, everything: bool, count: int) -> Iterable[Entry | Problem]:
+def _followed(tree: DiskTree, everything: bool, count: int) -> Iterable[LogLine | Problem]:
     from qrspi.world.files import log_follow
 
-    place = log_follow.Place()
+    place = log_follow.LogPosition()
     if not everything:
         last = log_follow.last(tree, FILE, count)
         yield from last.items

@@ -83,7 +83,7 @@ def list_(session: Session, words: tuple[str, ...]) -> None:
             raise Refusal(chosen)
         rows = tuple(row for row in rows if row.task == task)
     stale = checkpoint_board.stale(rows, clock.seconds())
-    standing = pages.Standing(decision.run.name, board, rows, stale, task)
+    standing = pages.BoardPage(decision.run.name, board, rows, stale, task)
     session.answer(pages.list_document(standing), pages.list_lines(standing, session.width))
 
 

@@ -6,7 +6,7 @@ import click
 
 from qrspi.cli import arguments, dispatch_command
 from qrspi.cli.app import VerbGroup
-from qrspi.cli.dispatch_command import Asked
+from qrspi.cli.dispatch_command import SendOptions
 from qrspi.cli.session import Session
 from qrspi.handlers.agents import awaited_agents, ledger
 from qrspi.handlers.agents.awaited_agents import Waiting
@@ -47,7 +47,7 @@ def run_(
     only: tuple[str, ...],
     no_commit: bool,
     dry_run: bool,
-    asked: Asked,
+    asked: SendOptions,
 ) -> None:
     """Send the agents that the run waits for now, and put their answers into files.
 

@@ -185,7 +185,7 @@ def _tests(session: Session, said: str | None) -> str:
     return said.strip()
 
 
-class Place(NamedTuple):
+class RunPlace(NamedTuple):
     """Where the run is or will be; `shown` is its path as people read it."""
 
     name: str
@@ -194,14 +194,14 @@ class Place(NamedTuple):
     root: Root | None = None  # None for a folder that is adopted
 
 
-def _fresh(session: Session, name: str) -> Place:
+def _fresh(session: Session, name: str) -> RunPlace:
     root = session.use_new_root()
     start_run.check_free(root, name)
     run = RunDir(name, f"{root.runs_dir}/{name}")
-    return Place(name, run.path, session.run_path(run), root)
+    return RunPlace(name, run.path, session.run_path(run), root)
 
 
-def _adopted(session: Session, folder: str, slug: str) -> Place:
+def _adopted(session: Session, folder: str, slug: str) -> RunPlace:
     path = os.path.realpath(folder)
     runs_dir, _, name = path.rpartition("/")
     project = runs_dir.removesuffix(f"/{RUNS}")
@@ -210,15 +210,15 @@ def _adopted(session: Session, folder: str, slug: str) -> Place:
         session.note(f"The run keeps the name of its folder, {name}.")
     if project == runs_dir:
         session.note(f"It lies in no {RUNS}: name it with --root {path}.")
-        return Place(name, path, path)
-    return Place(name, path, path.removeprefix(f"{project}/"))
+        return RunPlace(name, path, path)
+    return RunPlace(name, path, path.removeprefix(f"{project}/"))
 
 
-def _around(place: Place) -> str:
+def _around(place: RunPlace) -> str:
     return place.root.project if place.root else place.path
 
 
-def _onto(place: Place, branch: str | None) -> str:
+def _onto(place: RunPlace, branch: str | None) -> str:
     if not branch:
         return ""
     if repo := repository.find(_around(place)):
@@ -240,7 +240,7 @@ def _ground(session: Session, found: Ground | None, start: Start, *, ask: bool) 
 
 
 class Begun(NamedTuple):
-    place: Place
+    place: RunPlace
     start: Start
     ground: Ground | None = None  # None outside git, and with --no-commit
     next: Next | None = None  # None after a dry run
@@ -253,7 +253,7 @@ class Begun(NamedTuple):
         return start_run.BESIDE_ARTIFACTS
 
 
-def _make(session: Session, place: Place, start: Start, ground: Ground | None) -> Begun:
+def _make(session: Session, place: RunPlace, start: Start, ground: Ground | None) -> Begun:
     if ground:
         start_run.switch(ground)
     if place.root:
@@ -268,7 +268,7 @@ def _make(session: Session, place: Place, start: Start, ground: Ground | None) -
     return Begun(place, start, ground, _reachable(place, derive(tree, place.shown).next), commit)
 
 
-def _reachable(place: Place, following: Next) -> Next:
+def _reachable(place: RunPlace, following: Next) -> Next:
     """What is next, with the way to a run that no search would find."""
     if place.shown != place.path:
         return following

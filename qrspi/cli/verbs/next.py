@@ -8,7 +8,7 @@ from qrspi.cli import arguments, dispatch_command
 from qrspi.cli.answers import next as next_answer
 from qrspi.cli.answers.next import LOOPS, Request
 from qrspi.cli.app import verb
-from qrspi.cli.dispatch_command import Asked
+from qrspi.cli.dispatch_command import SendOptions
 from qrspi.cli.session import Session
 from qrspi.engine import Outcome
 from qrspi.handlers.jobs.job import Options
@@ -38,7 +38,7 @@ def command(
     onto: str | None,
     exit_code: bool,
     by: str | None,
-    asked: Asked,
+    asked: SendOptions,
 ) -> None:
     """Do every mechanical thing that can be done now, then say exactly what is needed from whom."""
     named = session.run(run, "next").name  # once: of several, a person picks one
@@ -71,7 +71,7 @@ def _name_branch(session: Session, request: Request, name: str) -> None:
     start_run.merge_onto(workspace, next_answer.options_of(session, request), name)
 
 
-def _dispatched(session: Session, request: Request, asked: Asked) -> int:
+def _dispatched(session: Session, request: Request, asked: SendOptions) -> int:
     workspace, path = next_answer.place(session, session.run(request.run, "next"))
     if request.dry_run:
         return next_answer.advance(
@@ -82,7 +82,7 @@ def _dispatched(session: Session, request: Request, asked: Asked) -> int:
 
 
 def _would_send(
-    session: Session, workspace: Workspace, outcome: Outcome, asked: Asked
+    session: Session, workspace: Workspace, outcome: Outcome, asked: SendOptions
 ) -> list[str]:
     """Whom the run waits for. If something mechanical comes first, that cannot be known yet."""
     following = outcome.state.next
@@ -98,7 +98,7 @@ def _would_send(
 
 
 def _driven(
-    session: Session, workspace: Workspace, options: Options, asked: Asked, path: str
+    session: Session, workspace: Workspace, options: Options, asked: SendOptions, path: str
 ) -> Outcome:
     """Always says what was done. What went wrong is said last, and ends the command."""
     from qrspi.render import agents

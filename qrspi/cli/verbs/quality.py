@@ -12,7 +12,7 @@ from qrspi.cli import arguments, dispatch_command, run_words
 from qrspi.cli.answers.status import counting
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.decision_command import DecisionCommand
-from qrspi.cli.dispatch_command import Asked
+from qrspi.cli.dispatch_command import SendOptions
 from qrspi.cli.session import Session
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import prompt_file
@@ -46,7 +46,7 @@ def command() -> None:
     """
 
 
-class Told(NamedTuple):
+class Verdicts(NamedTuple):
     found: dict[str, Judgement]
     unwritten: Mapping[str, Problem]
 
@@ -69,7 +69,7 @@ def check(
     prior_axes: str | None,
     exit_code: bool,
     dry_run: bool,
-    asked: Asked,
+    asked: SendOptions,
 ) -> None:
     """Judge one task: rubric, earlier verdict, reviewer. With -, a draft from stdin."""
     usage = "qrspi quality check [RUN] TASK|-"
@@ -150,12 +150,12 @@ def _judged(
     decision: DecisionCommand,
     job: Job,
     looked: Judgement | Wanted,
-    asked: Asked,
+    asked: SendOptions,
     *,
     reply: BinaryIO | None,
     is_draft: bool,
     dry_run: bool,
-) -> Told:
+) -> Verdicts:
     """The verdict about one task: a known one, one handed in, or a reviewer's."""
     if isinstance(looked, Judgement):
         return _kept(decision, (looked,), dry_run=dry_run or is_draft)
@@ -164,14 +164,14 @@ def _judged(
         return _kept(decision, (came_in.judgement,), (came_in,), dry_run=dry_run or is_draft)
     key = looked.spec.key
     if dry_run:
-        return Told({key: _would_ask(job, looked)}, {})
+        return Verdicts({key: _would_ask(job, looked)}, {})
     came = _reviewed(decision, (looked,), asked, (key,) if is_draft else ())
     if (problem := came.failures.get(key)) and problem is not came.stopped:
         raise Halt(problem)
     judgement = _after(job, looked, came, is_draft)
     if not is_draft:
         verdicts.commit_verdicts(decision.workspace, decision.options, (judgement,))
-    return Told({key: judgement}, came.unwritten)
+    return Verdicts({key: judgement}, came.unwritten)
 
 
 def _kept(
@@ -180,14 +180,14 @@ def _kept(
     reached: Sequence[Reached] = (),
     *,
     dry_run: bool,
-) -> Told:
+) -> Verdicts:
     listed = {judgement.task: judgement for judgement in judgements}
     if dry_run:
-        return Told(listed, {})
+        return Verdicts(listed, {})
     given = reached or [Reached(one, "rubric") for one in listed.values()]
     unwritten = verdicts.keep(decision.workspace, decision.options, given)
     verdicts.commit_verdicts(decision.workspace, decision.options, listed.values())
-    return Told(listed, unwritten)
+    return Verdicts(listed, unwritten)
 
 
 def _would_ask(job: Job, wanted: Wanted) -> Judgement:
@@ -196,7 +196,10 @@ def _would_ask(job: Job, wanted: Wanted) -> Judgement:
 
 
 def _reviewed(
-    decision: DecisionCommand, wanted: Sequence[Wanted], asked: Asked, drafts: Sequence[str] = ()
+    decision: DecisionCommand,
+    wanted: Sequence[Wanted],
+    asked: SendOptions,
+    drafts: Sequence[str] = (),
 ) -> VerdictIntake:
     session, workspace = decision.session, decision.workspace
     with dispatch_command.opened(session, workspace, decision.options, asked) as dispatcher:
@@ -240,7 +243,7 @@ def batch(
     mode: Mode | None,
     exit_code: bool,
     dry_run: bool,
-    asked: Asked,
+    asked: SendOptions,
 ) -> None:
     """Judge every task, or those that are named; reviewers are sent five at once."""
     run, keys = run_words.run_and_tasks(words, "qrspi quality batch [RUN] [TASK…]")
@@ -270,20 +273,20 @@ def _all_judged(
     decision: DecisionCommand,
     job: Job,
     looked: verdicts.Looked,
-    asked: Asked,
+    asked: SendOptions,
     *,
     dry_run: bool,
-) -> Told:
+) -> Verdicts:
     outcome = _kept(decision, looked.judgements.values(), dry_run=dry_run)
     if dry_run:
         would = {wanted.spec.key: _would_ask(job, wanted) for wanted in looked.wanted}
-        return Told(outcome.found | would, {})
+        return Verdicts(outcome.found | would, {})
     if not looked.wanted:
         return outcome
     came = _reviewed(decision, looked.wanted, asked)
     after = {one.spec.key: _after(job, one, came) for one in looked.wanted}
     verdicts.commit_verdicts(decision.workspace, decision.options, after.values())
-    return Told(outcome.found | after, {**outcome.unwritten, **came.unwritten})
+    return Verdicts(outcome.found | after, {**outcome.unwritten, **came.unwritten})
 
 
 @command.action("debt")

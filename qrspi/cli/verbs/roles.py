@@ -8,7 +8,7 @@ import click
 
 from qrspi.cli import arguments, run_words
 from qrspi.cli.app import VerbGroup
-from qrspi.cli.dispatch_command import Asked, ProgressTeller, failed, options
+from qrspi.cli.dispatch_command import ProgressTeller, SendOptions, failed, options
 from qrspi.cli.session import Session
 from qrspi.core.agents.roles import Role
 from qrspi.core.errors import Halt, Misuse
@@ -83,7 +83,7 @@ def trial(
     send: bool,
     roles: tuple[str, ...],
     model: str,
-    asked: Asked,
+    asked: SendOptions,
 ) -> None:
     """How well the texts work: 40 planted faults, and 40 things that only look like one.
 
@@ -119,7 +119,7 @@ def trial(
 
 
 def _send(
-    session: Session, run: str | None, found: Trial, answers: str, asked: Asked
+    session: Session, run: str | None, found: Trial, answers: str, asked: SendOptions
 ) -> tuple[Problem, ...]:
     # Imported here: only who sends starts programs and opens connections.
     from qrspi.handlers.agents.role_trial import Sender

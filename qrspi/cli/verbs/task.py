@@ -10,7 +10,7 @@ import click
 from qrspi.cli import arguments, run_words
 from qrspi.cli.answers import task_list
 from qrspi.cli.app import VerbGroup
-from qrspi.cli.decision_command import DecisionCommand, Made
+from qrspi.cli.decision_command import DecisionCommand, MadeDecision
 from qrspi.cli.session import Session
 from qrspi.core.records.task_records import ReportStatus
 from qrspi.handlers.jobs.job import Job, Performed
@@ -173,7 +173,7 @@ def retry(session: Session, words: tuple[str, ...], message: str, who: str, dry_
 
 
 def _answer(
-    decision: DecisionCommand, made: Made, key: str, status: str, *, tests: bool = False
+    decision: DecisionCommand, made: MadeDecision, key: str, status: str, *, tests: bool = False
 ) -> None:
     verb = "Recorded" if made.done else "Would record"
     what = f"the tests of {key} are" if tests else f"{key} is"

@@ -145,7 +145,7 @@ def _errand(hook: tuple[str, ...], report: Report) -> SideProgram:
 
 
 def _log(session: Session, report: Report, watcher: Watcher) -> None:
-    place = rendered.Place(watcher.folder, os.getpid(), watcher.manner)
+    place = rendered.DaemonPlace(watcher.folder, os.getpid(), watcher.manner)
     now = clock.now_utc()
     if session.json:
         session.emit(rendered.document(report, now, place))

@@ -11,7 +11,7 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import untrusted_markers
 
 if TYPE_CHECKING:
-    from qrspi.core.artifacts.inquiry import Together
+    from qrspi.core.artifacts.inquiry import QuestionGroup
 
 Parts = Mapping[str, str]  # the shared parts of the contract, by name
 
@@ -83,7 +83,7 @@ class Author(NamedTuple):
     pipeline: str = ""
     slug: str = ""  # of the run, where branches are named
     phase: int = 1
-    asked: Together | None = None  # for questions of research: one, or several in one answer
+    asked: QuestionGroup | None = None  # for questions of research: one, or several in one answer
     question_budget: int | None = None
     visual_fidelity_required: bool = False
     code_path: str = ""  # where the code is, when that is not where the run lies

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from qrspi.core.agents.replies import Kind
     from qrspi.core.config.reader import Config
     from qrspi.core.config.vendors import Command, Provider
-    from qrspi.core.trust import Named
+    from qrspi.core.trust import NamedThing
 
 Transport = Literal[
     "host", "command", "openai-chat-completions", "codex-broker", "celery", "scripted"
@@ -34,7 +34,7 @@ class Means(NamedTuple):
     vendor: str = ""
 
     @property
-    def named(self) -> Named | None:
+    def named(self) -> NamedThing | None:
         """What the user has to allow before an agent is sent this way."""
         if not (self.provider or self.command):
             return None

@@ -69,19 +69,19 @@ def parse(data: bytes) -> tuple[Plan, tuple[Problem, ...]]:
     return Plan(mapped, stages, analysis), tuple(problems)
 
 
-class _Wanted(NamedTuple):
+class _TableShape(NamedTuple):
     title: str
     columns: tuple[tuple[str, ...], ...]
     required: bool = True
 
 
 _TIPS = (("task",), ("branch",), ("base",))
-_BRANCH_MAP = _Wanted("Branch Map", _TIPS)
-_ADJUSTMENTS = _Wanted("Runtime Adjustments", _TIPS, required=False)
-_STAGE_COMMITS = _Wanted(
+_BRANCH_MAP = _TableShape("Branch Map", _TIPS)
+_ADJUSTMENTS = _TableShape("Runtime Adjustments", _TIPS, required=False)
+_STAGE_COMMITS = _TableShape(
     "Stage Commits", (("stage branch",), ("composition",), ("created before",)), required=False
 )
-_ANALYSIS = _Wanted(
+_ANALYSIS = _TableShape(
     "Dependency Analysis",
     (("task",), task_file.NEEDS_COLUMN, ("files", "target files", "key files")),
 )
@@ -112,7 +112,7 @@ def problem_at(
     return Problem(code, f"{FILE}:{line}: {text}", FILE, field, found, expected)
 
 
-def _rows(sections: _Sections, wanted: _Wanted, problems: list[Problem]) -> Iterator[Row]:
+def _rows(sections: _Sections, wanted: _TableShape, problems: list[Problem]) -> Iterator[Row]:
     """With the cells in the wanted order. Each wave may have a table of its own."""
     candidates = tables(sections.get(wanted.title.casefold(), ()))
     unfit: list[Problem] = []
@@ -137,13 +137,13 @@ def _cell(row: Row, place: int) -> str:
     return row.cells[place] if place < len(row.cells) else ""
 
 
-def _table_missing(wanted: _Wanted) -> Problem:
+def _table_missing(wanted: _TableShape) -> Problem:
     columns = ", ".join(names[0].capitalize() for names in wanted.columns)
     message = f"{FILE}: no table under '## {wanted.title}'; expected one with {columns}"
     return Problem("table-missing", message, FILE, wanted.title, expected=columns)
 
 
-def _column_missing(wanted: _Wanted, place: int, columns: tuple[str, ...]) -> Problem:
+def _column_missing(wanted: _TableShape, place: int, columns: tuple[str, ...]) -> Problem:
     column, found = wanted.columns[place][0].capitalize(), ", ".join(columns)
     message = f"{FILE}: the table under '## {wanted.title}' has no column {column}; found {found}"
     return Problem("column-missing", message, FILE, f"{wanted.title}.{column}", found, column)

@@ -17,7 +17,7 @@ from qrspi.core.yaml.nodes import Scalar
 IDS = "question_ids"  # in an answer: the questions that it is for
 
 
-class Together(NamedTuple):
+class QuestionGroup(NamedTuple):
     """What one researcher is asked: one question, or several that the same places answer."""
 
     questions: tuple[Question, ...]
@@ -36,7 +36,7 @@ class Together(NamedTuple):
 
 
 class Inquiry(NamedTuple):
-    open: tuple[Together, ...] = ()
+    open: tuple[QuestionGroup, ...] = ()
     left: tuple[Question, ...] = ()  # beyond the budget: nobody is sent
     warnings: tuple[Problem, ...] = ()
 
@@ -51,7 +51,7 @@ class Inquiry(NamedTuple):
 _NAMED = re.compile(rb"\b[Qq](?:uestion)?[ -]?0{0,3}([1-9][0-9]{0,3})\b")
 
 
-def names_one_of(asked: Together, words: bytes) -> bool:
+def names_one_of(asked: QuestionGroup, words: bytes) -> bool:
     numbers = {int(digits) for digits in _NAMED.findall(words)}
     return any(question.number in numbers for question in asked.questions)
 
@@ -84,11 +84,11 @@ def inquiry(tree: Tree, config: Config, again: Container[str] = ()) -> Inquiry:
     return Inquiry(tuple(_grouped(due)), planned.left, warnings)
 
 
-def _grouped(due: Iterable[Question]) -> Iterator[Together]:
+def _grouped(due: Iterable[Question]) -> Iterator[QuestionGroup]:
     groups: dict[int, list[Question]] = {}
     for question in due:
         groups.setdefault(question.joins or question.number, []).append(question)
-    return (Together(tuple(members)) for members in groups.values())
+    return (QuestionGroup(tuple(members)) for members in groups.values())
 
 
 def _answer(tree: Tree, question: Question, sent: tuple[Question, ...]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from qrspi.core.artifacts.inquiry import IDS, Together
+from qrspi.core.artifacts.inquiry import IDS, QuestionGroup
 from qrspi.core.model import Problem
 from qrspi.core.text.tables import lines_of, shown
 from qrspi.core.yaml import frontmatter, writer
@@ -15,7 +15,7 @@ _SUMMARY = re.compile(r" {0,3}###[ \t]+Summary[ \t]*#*[ \t]*$")
 _HEADING = re.compile(r" {0,3}#{1,3}[ \t]")
 
 
-def fault(data: bytes, asked: Together) -> Problem | None:
+def fault(data: bytes, asked: QuestionGroup) -> Problem | None:
     """Of several questions each has a part with a summary, as later texts are made from that."""
     if len(asked.questions) == 1:
         return None
@@ -42,7 +42,7 @@ def _summaries(body: bytes) -> Iterator[tuple[str, bool]]:
             yield part, True
 
 
-def with_ids(data: bytes, asked: Together) -> bytes | Problem:
+def with_ids(data: bytes, asked: QuestionGroup) -> bytes | Problem:
     """The numbers of those that were asked, whatever it says itself."""
     if len(asked.questions) == 1:
         return writer.remove_field(data, IDS, asked.file)

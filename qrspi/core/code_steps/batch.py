@@ -200,7 +200,7 @@ def _bad_name(file: str) -> Problem:
     return Problem("bad-task-name", text, file, found=file.rpartition("/")[2], expected=expected)
 
 
-class Moved(NamedTuple):
+class MovedBase(NamedTuple):
     key: str
     then: str
     now: str
@@ -210,19 +210,19 @@ class Moved(NamedTuple):
         return f"{self.key} was at {self.then[:12]} and is at {self.now[:12]} now"
 
 
-def moved_bases(item: Item, start: Start, reviewed: Mapping[str, str]) -> tuple[Moved, ...]:
+def moved_bases(item: Item, start: Start, reviewed: Mapping[str, str]) -> tuple[MovedBase, ...]:
     known = _built_on(item, start)
-    moves = (Moved(key, then, reviewed.get(key, then)) for key, then in known.items())
+    moves = (MovedBase(key, then, reviewed.get(key, then)) for key, then in known.items())
     return tuple(one for one in moves if one.now != one.then)
 
 
-def is_told_of_moves(start: Start, changes: tuple[Moved, ...]) -> bool:
+def is_told_of_moves(start: Start, changes: tuple[MovedBase, ...]) -> bool:
     """Whether it is on record that the task keeps the commits it began with."""
     left_out = task_records.commits_of(start.stays_without)
     return all(left_out.get(one.key) == one.now for one in changes)
 
 
-def older_base(key: str, start: Start, changes: tuple[Moved, ...]) -> Problem:
+def older_base(key: str, start: Start, changes: tuple[MovedBase, ...]) -> Problem:
     listed = "; ".join(one.words for one in changes)
     where = f"{key} has work of its own in {start.worktree}"
     text = f"{where} and stays on what it began with: {listed}"

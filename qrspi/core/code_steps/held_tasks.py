@@ -9,7 +9,7 @@ from qrspi.core.code_steps import task_state
 from qrspi.core.code_steps.batch import Item
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.gates.quality import quality_gate
-from qrspi.core.gates.quality.quality_gate import QualityGate, Standing
+from qrspi.core.gates.quality.quality_gate import QualityGate, TaskVerdict
 from qrspi.core.model import Ask, Next, Option, answers
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import import_record
@@ -39,7 +39,7 @@ def _gated(facts: Facts, gate: QualityGate, task: TaskState) -> TaskState:
     return task._replace(state="held", because=(why,), next=question, held_by=standing)
 
 
-def ask(facts: Facts, held: tuple[Standing, ...]) -> Next:
+def ask(facts: Facts, held: tuple[TaskVerdict, ...]) -> Next:
     """One question about all of them."""
     keys = tuple(standing.task for standing in held)
     count = "1 task has" if len(held) == 1 else f"{len(held)} tasks have"
@@ -66,7 +66,7 @@ def ask(facts: Facts, held: tuple[Standing, ...]) -> Next:
     )
 
 
-def _asks(facts: Facts, held: tuple[Standing, ...]) -> tuple[Ask, ...]:
+def _asks(facts: Facts, held: tuple[TaskVerdict, ...]) -> tuple[Ask, ...]:
     """Who is asked about the held tasks: nobody where the gate only looks up earlier verdicts."""
     gates = facts.config.gates
     if gates is None or gates.quality == "cache-only":

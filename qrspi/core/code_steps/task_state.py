@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 
 from qrspi.core import reviewers
 from qrspi.core.code_steps import batch, implementers
-from qrspi.core.code_steps.batch import Item, Moved
+from qrspi.core.code_steps.batch import Item, MovedBase
 from qrspi.core.hints import TYPE_CHECKING, Literal
 from qrspi.core.model import Ask, Next, Option, Problem, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import approvals, decisions, import_record, task_records
 from qrspi.core.records.approvals import Record
-from qrspi.core.records.task_records import ENDINGS, Outcome, Refused, Reopened, Report, Start
+from qrspi.core.records.task_records import ENDINGS, Refused, Reopened, Report, Start, TaskOutcome
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import round_list
 from qrspi.core.rounds.loop import Loop
@@ -21,7 +21,7 @@ from qrspi.core.steps import after_round, next_actions, review_action, sending
 from qrspi.core.steps.facts import Facts
 
 if TYPE_CHECKING:
-    from qrspi.core.gates.quality.quality_gate import Standing
+    from qrspi.core.gates.quality.quality_gate import TaskVerdict
 
 FIX_CYCLES = 3
 
@@ -58,12 +58,12 @@ class TaskState(NamedTuple):
     next: Next | None = None  # None while it waits for another task, and at its end
     start: Start | None = None
     report: Report | None = None
-    outcome: Outcome | None = None
+    outcome: TaskOutcome | None = None
     decided: Record | None = None  # who ended it, on record
     reopened: Reopened | None = None
     loop: Loop | None = None
-    held_by: Standing | None = None  # why the quality gate does not let it start
-    moved: tuple[Moved, ...] = ()  # what it is built on has changed since it was started
+    held_by: TaskVerdict | None = None  # why the quality gate does not let it start
+    moved: tuple[MovedBase, ...] = ()  # what it is built on has changed since it was started
     tests: Report | None = None  # what was said of the tests that come before the code
     awaits_tests: bool = False
 
@@ -155,7 +155,7 @@ def evaluate(facts: Facts, item: Item, earlier: Mapping[str, TaskState]) -> Task
     return _reviewed(facts, task, task.report.commit)
 
 
-def _ended(facts: Facts, task: TaskState, outcome: Outcome) -> TaskState:
+def _ended(facts: Facts, task: TaskState, outcome: TaskOutcome) -> TaskState:
     decided = decisions.of_task(facts.records, task.key, outcome.ending)
     why, loop = decisions.ended(outcome, decided), _loop(facts, task.key)
     task = task._replace(state=outcome.ending, because=(why,), loop=loop, decided=decided)

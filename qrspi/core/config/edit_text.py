@@ -14,7 +14,7 @@ from qrspi.core.hints import TypeAlias
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.yaml import frontmatter, reader, writer
-from qrspi.core.yaml.nodes import Document, Entry, Node, Scalar
+from qrspi.core.yaml.nodes import Document, FieldSpan, Node, Scalar
 
 Path: TypeAlias = tuple[str, ...]
 Mapped: TypeAlias = dict[str, Node]
@@ -100,9 +100,9 @@ class _Place(NamedTuple):
     end: int
     shift: int  # from offsets in the document to offsets in the text
 
-    def entry(self, key: str) -> Entry | None:
+    def entry(self, key: str) -> FieldSpan | None:
         entry = self.document.entries.get(key)
-        return entry and Entry(*(offset + self.shift for offset in entry))
+        return entry and FieldSpan(*(offset + self.shift for offset in entry))
 
     @property
     def last(self) -> int:
@@ -135,7 +135,7 @@ def _flow(path: Path, source: str) -> str:
     return source
 
 
-def _replace(text: str, entry: Entry, source: str) -> str | None:
+def _replace(text: str, entry: FieldSpan, source: str) -> str | None:
     gap, old = text[entry.colon : entry.value], text[entry.value : entry.end]
     if "\n" in old and "#" in old:
         return None

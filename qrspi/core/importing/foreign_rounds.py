@@ -38,13 +38,13 @@ class Oddity(NamedTuple):
     examples: tuple[str, ...] = ()
 
 
-class Found(NamedTuple):
+class ForeignRounds(NamedTuple):
     files: tuple[str, ...]  # all that is hashed, in order
     left_out: tuple[str, ...]  # with the reason
     rounds: Mapping[str, tuple[int, ...]]  # by the folder of reviews; none is the engine's
 
 
-def look(tree: Tree, *, copied: bool = False) -> Found | Problem:
+def look(tree: Tree, *, copied: bool = False) -> ForeignRounds | Problem:
     """A copy does not include repositories, the engine's own folder and the record of decisions."""
     files: list[str] = []
     left_out: list[str] = []
@@ -58,7 +58,7 @@ def look(tree: Tree, *, copied: bool = False) -> Found | Problem:
             files.append(path)
         elif copied:
             left_out.append(f"{path} is left out")
-    return Found(tuple(sorted(files)), tuple(left_out), _rounds(tree, files))
+    return ForeignRounds(tuple(sorted(files)), tuple(left_out), _rounds(tree, files))
 
 
 _KINDS = {"link": "a link", "other": "a pipe, socket or device"}
@@ -110,7 +110,7 @@ def reviewed_in(folder: str) -> Subject | None:
     return reviewed if reviewed and reviewed.reviews == folder else None
 
 
-def oddities(tree: Tree, foreign: Found, config: Config) -> tuple[Oddity, ...]:
+def oddities(tree: Tree, foreign: ForeignRounds, config: Config) -> tuple[Oddity, ...]:
     """Grouped by kind, so that a thousand findings do not fill a thousand lines."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for kind, example in _odd(tree, foreign, config):
@@ -118,7 +118,7 @@ def oddities(tree: Tree, foreign: Found, config: Config) -> tuple[Oddity, ...]:
     return tuple(Oddity(kind, len(all_), tuple(all_[:_EXAMPLES])) for kind, all_ in groups.items())
 
 
-def _odd(tree: Tree, foreign: Found, config: Config) -> Iterator[tuple[str, str]]:
+def _odd(tree: Tree, foreign: ForeignRounds, config: Config) -> Iterator[tuple[str, str]]:
     for folder, numbers in foreign.rounds.items():
         reviewed = reviewed_in(folder)
         if reviewed is None:
@@ -180,7 +180,7 @@ def _words(problem: Problem) -> str:
     return _KIND.get(problem.code, problem.code.replace("_", " "))
 
 
-def _folders(foreign: Found) -> list[str]:
+def _folders(foreign: ForeignRounds) -> list[str]:
     parents = (path.rpartition("/")[0] for path in foreign.files if path.startswith("reviews/"))
     return sorted(set(parents) | {parent.rpartition("/")[0] for parent in foreign.rounds} - {""})
 

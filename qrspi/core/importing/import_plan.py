@@ -10,7 +10,7 @@ from qrspi.core.derivation.derive import Survey, survey
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.importing import config_import, foreign_rounds, import_page
 from qrspi.core.importing.config_import import Planned, Question, Site
-from qrspi.core.importing.foreign_rounds import Found, Oddity
+from qrspi.core.importing.foreign_rounds import ForeignRounds, Oddity
 from qrspi.core.importing.import_page import Page, digest
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
@@ -21,7 +21,7 @@ from qrspi.core.steps.stopped_rounds import is_to_be_taken_over
 from qrspi.core.tree import BODY_LIMIT, CONFIG_LIMIT, Entry, Fault, Tree, TreeOver, content, entries
 
 
-class Given(NamedTuple):
+class ImportRequest(NamedTuple):
     when: str
     by: str
     source: str
@@ -32,7 +32,7 @@ class Given(NamedTuple):
 class ImportPlan(NamedTuple):
     record: ImportRecord
     files: Mapping[str, bytes]  # to write, in this order
-    found: Found
+    found: ForeignRounds
     changes: tuple[str, ...]
     oddities: tuple[Oddity, ...]
     questions: tuple[Question, ...]
@@ -61,7 +61,7 @@ class Overlay(TreeOver):
         return (*listed, *(Entry(name, "file") for name in self._files if name not in there))
 
 
-def make(tree: Tree, given: Given, hashes: Mapping[str, str]) -> ImportPlan | Problem:
+def make(tree: Tree, given: ImportRequest, hashes: Mapping[str, str]) -> ImportPlan | Problem:
     """`hashes` has the sha256 of every file that `foreign_rounds.look` lists."""
     foreign = foreign_rounds.look(tree, copied=given.to_copy)
     if isinstance(foreign, Problem):
@@ -115,8 +115,8 @@ def _again(
     tree: Tree,
     config: bytes,
     before: ImportRecord,
-    foreign: Found,
-    given: Given,
+    foreign: ForeignRounds,
+    given: ImportRequest,
     hashes: Mapping[str, str],
 ) -> ImportPlan:
     """Only rounds that were made elsewhere in the meantime are added; nothing else changes."""
@@ -141,7 +141,7 @@ def _added(
     tree: Tree,
     record: ImportRecord,
     new: Mapping[str, tuple[int, ...]],
-    given: Given,
+    given: ImportRequest,
     hashes: Mapping[str, str],
 ) -> dict[str, bytes]:
     page = tree.read(import_record.FILE)
@@ -160,7 +160,7 @@ def _added(
 
 
 def _config(
-    tree: Tree, old: bytes | Fault, before: ImportRecord, given: Given
+    tree: Tree, old: bytes | Fault, before: ImportRecord, given: ImportRequest
 ) -> Planned | Problem:
     """Done twice, since the step that the run stands at is known only when its route is."""
     name = tree.name[:10]
@@ -174,7 +174,7 @@ def _config(
     return config_import.plan(old, given.answers, site._replace(step=step))
 
 
-def _record(before: ImportRecord, foreign: Found, given: Given) -> ImportRecord:
+def _record(before: ImportRecord, foreign: ForeignRounds, given: ImportRequest) -> ImportRecord:
     folders = sorted({*before.rounds, *foreign.rounds})
     rounds = {
         folder: tuple(sorted({*before.rounds.get(folder, ()), *foreign.rounds.get(folder, ())}))

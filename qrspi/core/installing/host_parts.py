@@ -21,7 +21,7 @@ files that only the engine writes: approving is for a person.
 """
 
 
-class Entry(NamedTuple):
+class SettingsEntry(NamedTuple):
     """A value in a JSON file: under `key` of the object at `path`, or at the end of an array."""
 
     path: tuple[str, ...]
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 
 
 class Json(NamedTuple):
-    entries: tuple[Entry, ...]
+    entries: tuple[SettingsEntry, ...]
     skeleton: str = "{}\n"  # of a file that is not there yet
 
 
@@ -99,15 +99,15 @@ def _hooks(host: HostName) -> Content:
             ("sessionStart", "session-start"),
         )
         return Json(
-            tuple(Entry(("hooks", name), "", _of_copilot(event)) for name, event in events),
+            tuple(SettingsEntry(("hooks", name), "", _of_copilot(event)) for name, event in events),
             '{\n  "version": 1\n}\n',
         )
     asks = {"matcher": "Write|Edit|MultiEdit|NotebookEdit|Bash|apply_patch"}
     return Json(
         (
-            Entry(("hooks", "PreToolUse"), "", asks | _handlers("pre-tool", host)),
-            Entry(("hooks", "Stop"), "", _handlers("stop", host)),
-            Entry(("hooks", "SessionStart"), "", _handlers("session-start", host)),
+            SettingsEntry(("hooks", "PreToolUse"), "", asks | _handlers("pre-tool", host)),
+            SettingsEntry(("hooks", "Stop"), "", _handlers("stop", host)),
+            SettingsEntry(("hooks", "SessionStart"), "", _handlers("session-start", host)),
         )
     )
 
@@ -127,7 +127,7 @@ def _server(file: str) -> Content:
     value: dict[str, Any] = {"command": "qrspi", "args": ["mcp"]}
     if file.endswith("mcp-config.json"):
         value = {"type": "local", **value, "tools": ["*"]}
-    return Json((Entry(("mcpServers",), "qrspi", value),))
+    return Json((SettingsEntry(("mcpServers",), "qrspi", value),))
 
 
 def is_ours(path: tuple[str, ...], value: Any) -> bool:

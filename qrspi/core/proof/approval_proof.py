@@ -17,7 +17,7 @@ from qrspi.core.steps.facts import artifact_status
 from qrspi.core.tree import Tree, content
 
 
-class Standing(NamedTuple):
+class ApprovalProof(NamedTuple):
     gaps: tuple[Gap, ...]
     adopted: tuple[str, ...]
     unproven: tuple[str, ...]  # steps
@@ -29,7 +29,7 @@ def check(
     records: tuple[Record, ...],
     rounds: Iterable[RoundProof],
     imported: ImportRecord,
-) -> Standing:
+) -> ApprovalProof:
     gaps: list[Gap] = []
     adopted: list[str] = []
     unproven: list[str] = []
@@ -46,7 +46,7 @@ def check(
             unproven.append(step)
         else:
             adopted.append(STEP[step].artifact)
-    return Standing(tuple(gaps), tuple(adopted), tuple(unproven))
+    return ApprovalProof(tuple(gaps), tuple(adopted), tuple(unproven))
 
 
 def _states(rounds: Iterable[RoundProof]) -> dict[str, frozenset[str]]:

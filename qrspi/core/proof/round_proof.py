@@ -42,7 +42,7 @@ class RoundProof(NamedTuple):
     evidence: Mapping[Evidence, int] = {}
 
 
-class Known(NamedTuple):
+class ProofContext(NamedTuple):
     config: Config
     in_git: bool
     opened: frozenset[str]  # hashes of manifests that were opened, according to the trail
@@ -71,7 +71,9 @@ class _Read(NamedTuple):
         return Gap(self.subject.key, self.paths.number, missing, because, file)
 
 
-def check(tree: Tree, subject: Subject, number: int, known: Known, *, newest: bool) -> RoundProof:
+def check(
+    tree: Tree, subject: Subject, number: int, known: ProofContext, *, newest: bool
+) -> RoundProof:
     paths = RoundPaths(subject.reviews, number)
     data = tree.read(paths.manifest, manifests.LIMIT)
     manifest = manifests.read(data, paths.manifest)
@@ -115,7 +117,7 @@ def _read(
     )
 
 
-def _is_open(tree: Tree, read: _Read, known: Known) -> bool:
+def _is_open(tree: Tree, read: _Read, known: ProofContext) -> bool:
     disposed = exists(tree, read.paths.dispositions)
     if disposed and (not known.in_git or exists(tree, read.paths.anchor)):
         return False
@@ -123,7 +125,7 @@ def _is_open(tree: Tree, read: _Read, known: Known) -> bool:
     return isinstance(verified, Fault) or not verified_file.says_clean(verified)
 
 
-def _is_left(tree: Tree, read: _Read, known: Known) -> bool:
+def _is_left(tree: Tree, read: _Read, known: ProofContext) -> bool:
     """Whether a loop back, or a person who went back or ended the task, left it unfinished."""
     if (read.subject.key, read.paths.number) in known.left:
         return not exists(tree, read.paths.anchor)
@@ -133,7 +135,7 @@ def _is_left(tree: Tree, read: _Read, known: Known) -> bool:
     return back or exists(tree, read.paths.flag)
 
 
-def _gaps(tree: Tree, read: _Read, known: Known) -> Iterator[Gap]:
+def _gaps(tree: Tree, read: _Read, known: ProofContext) -> Iterator[Gap]:
     paths = read.paths
 
     if read.manifest.choice.ref and not exists(tree, paths.diff):
@@ -178,7 +180,7 @@ def _was_untagged(tree: Tree, read: _Read) -> bool:
     return "CNV-01" in rules
 
 
-def _closing(tree: Tree, read: _Read, known: Known) -> Iterator[Gap]:
+def _closing(tree: Tree, read: _Read, known: ProofContext) -> Iterator[Gap]:
     paths = read.paths
     if not exists(tree, paths.dispositions):
         why = f"nothing says what became of {counted(read.kept, 'finding')} that the round kept"
@@ -214,7 +216,7 @@ def _hashes(read: _Read) -> tuple[str, str]:
     return manifests.digest(read.manifest), sha256(read.data).hexdigest()
 
 
-def _doubt(read: _Read, known: Known) -> str:
+def _doubt(read: _Read, known: ProofContext) -> str:
     """Why nothing proves that the engine opened it; '' when something does."""
     hashes = _hashes(read)
     if not known.opened.isdisjoint(hashes) or not known.adopted.isdisjoint(hashes):

@@ -14,8 +14,8 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.proof import approval_proof, round_proof, vanished
-from qrspi.core.proof.approval_proof import Standing
-from qrspi.core.proof.round_proof import Known, RoundProof
+from qrspi.core.proof.approval_proof import ApprovalProof
+from qrspi.core.proof.round_proof import ProofContext, RoundProof
 from qrspi.core.proof.run_history import RunHistory
 from qrspi.core.proof.vanished import Gap
 from qrspi.core.records import approvals, audit_trail, evidence, import_record, route_record
@@ -101,10 +101,10 @@ def _unreadable(config: Config, records: Sequence[Record] | Problem) -> Iterator
 
 def _known(
     tree: Tree, config: Config, records: tuple[Record, ...], history: RunHistory | None
-) -> Known:
+) -> ProofContext:
     lines = audit_trail.lines(tree)
     past = history or RunHistory()
-    return Known(
+    return ProofContext(
         config=config,
         in_git=history is not None,
         opened=frozenset(_opened(lines)),
@@ -135,7 +135,7 @@ def _left(records: tuple[Record, ...]) -> Iterator[tuple[str, int]]:
             yield record.step, record.round
 
 
-def _rounds(tree: Tree, known: Known) -> Iterator[RoundProof]:
+def _rounds(tree: Tree, known: ProofContext) -> Iterator[RoundProof]:
     rounds = [
         (subject, number)
         for subject, number in past_rounds.numbered(tree)
@@ -175,7 +175,7 @@ class _Phase(TreeOver):
         return self._tree.rows(f"{self._folder}/{path}", *queries)
 
 
-def _earlier_phases(tree: Tree, known: Known) -> Iterator[RoundProof]:
+def _earlier_phases(tree: Tree, known: ProofContext) -> Iterator[RoundProof]:
     for entry in entries(tree, "phases"):
         number = phase_number(entry.name)
         if entry.kind != "dir" or number is None:
@@ -208,7 +208,7 @@ def _elsewhere(tree: Tree, record: import_record.ImportRecord) -> Iterator[Unpro
             yield Unproven(subject.key if subject else folder, number, "it was made elsewhere")
 
 
-def _doubted(rounds: tuple[RoundProof, ...], standing: Standing) -> Iterator[Unproven]:
+def _doubted(rounds: tuple[RoundProof, ...], standing: ApprovalProof) -> Iterator[Unproven]:
     for proof in rounds:
         if proof.state == "unproven":
             yield Unproven(proof.step, proof.round, proof.because)

@@ -40,7 +40,7 @@ class Mark(NamedTuple):
     round: int
 
 
-class Made(NamedTuple):
+class MadeFrom(NamedTuple):
     """A file of research, and what it was made from: hashes of both."""
 
     file: str
@@ -79,7 +79,7 @@ class Record(NamedTuple):
     route: str = ""  # of the run, when a step was decided about: pipeline and steps
     safeguards: str = ""  # what config.md asked of reviews and gates
     reason: str = ""  # of test's approval: why, although tests or findings speak against it
-    made: tuple[Made, ...] = ()  # of research, when it or its questions are taken back
+    made: tuple[MadeFrom, ...] = ()  # of research, when it or its questions are taken back
     parts: tuple[Part, ...] = ()  # of the texts that are taken back
 
     @property
@@ -288,7 +288,7 @@ def _record(document: dict[str, Any]) -> Record | str:
     return _in_fields(record._replace(made=made, parts=parts))
 
 
-_ROWS: dict[str, Any] = {"made": Made, "parts": Part}
+_ROWS: dict[str, Any] = {"made": MadeFrom, "parts": Part}
 
 
 def _rows(items: Any, kind: Any) -> tuple[Any, ...] | None:

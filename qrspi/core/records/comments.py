@@ -56,7 +56,7 @@ class Comment(NamedTuple):
         return self.who.partition(" <")[0]
 
 
-class Placed(NamedTuple):
+class PlacedComment(NamedTuple):
     comment: Comment
     place: Place
     start: int
@@ -160,17 +160,17 @@ def next_id(known: Iterable[Comment]) -> str:
     return f"c{max(numbers, default=0) + 1}"
 
 
-def placed(tree: Tree, comment: Comment) -> Placed:
+def placed(tree: Tree, comment: Comment) -> PlacedComment:
     data = tree.read(comment.file)
     if isinstance(data, Fault):
-        return Placed(comment, "gone", comment.start, comment.end)
+        return PlacedComment(comment, "gone", comment.start, comment.end)
     lines = data.decode("utf-8", "replace").split("\n")
     wanted = comment.lines.split("\n")
     if lines[comment.start - 1 : comment.start - 1 + len(wanted)] == wanted:
-        return Placed(comment, "same", comment.start, comment.start + len(wanted) - 1)
+        return PlacedComment(comment, "same", comment.start, comment.start + len(wanted) - 1)
     at = _nearest(lines, wanted, comment.start - 1)
     if at is not None:
-        return Placed(comment, "moved", at + 1, at + len(wanted))
+        return PlacedComment(comment, "moved", at + 1, at + len(wanted))
     return _alike(comment, lines, wanted)
 
 
@@ -187,13 +187,13 @@ def _places(lines: Sequence[str], wanted: str) -> Iterator[int]:
         yield at
 
 
-def _alike(comment: Comment, lines: Sequence[str], wanted: Sequence[str]) -> Placed:
+def _alike(comment: Comment, lines: Sequence[str], wanted: Sequence[str]) -> PlacedComment:
     first = max(min(comment.start, len(lines)) - 1 - _NEAR, 0)
     near = lines[first : first + 2 * _NEAR + 1]
     scores = _likenesses(wanted[0], near)
     best, at = max(((one, -at) for at, one in enumerate(scores, first)), default=(0.0, 0))
     start = -at + 1 if best >= _ALIKE else min(comment.start, len(lines))
-    return Placed(comment, "changed", start, min(start + len(wanted) - 1, len(lines)))
+    return PlacedComment(comment, "changed", start, min(start + len(wanted) - 1, len(lines)))
 
 
 def _likenesses(wanted: str, lines: Sequence[str]) -> Iterator[float]:
@@ -208,14 +208,14 @@ def _likenesses(wanted: str, lines: Sequence[str]) -> Iterator[float]:
         yield matcher.ratio() if worth else 0.0
 
 
-def open_about(tree: Tree, step: str) -> tuple[Placed, ...]:
+def open_about(tree: Tree, step: str) -> tuple[PlacedComment, ...]:
     known = read(tree)
     mine = () if isinstance(known, Problem) else known
     places = (placed(tree, one) for one in mine if one.open and step_of(one.file) == step)
     return tuple(sorted(places, key=lambda one: (one.comment.file, one.start, one.comment.id)))
 
 
-def page(step: str, places: Sequence[Placed]) -> bytes:
+def page(step: str, places: Sequence[PlacedComment]) -> bytes:
     """The page for the author. Each line of a person stands after a mark, so that none becomes a
     heading."""
     parts = [f"# Comments on {step}\n\nEach is about the lines that are quoted with it.\n"]
@@ -223,7 +223,7 @@ def page(step: str, places: Sequence[Placed]) -> bytes:
     return "".join(parts).encode(errors="backslashreplace")
 
 
-def _section(one: Placed) -> str:
+def _section(one: PlacedComment) -> str:
     by = f", {one.comment.person}" if one.comment.person else ""
     quoted = "".join(f"> {line}\n" for line in one.comment.lines.split("\n"))
     message = "".join(f"| {line}\n" for line in one.comment.message.strip().split("\n"))

@@ -21,7 +21,7 @@ from qrspi.core.records.approvals import Record, newest_first, told_of
 from qrspi.core.tree import Tree
 
 if TYPE_CHECKING:
-    from qrspi.core.records.task_records import Outcome
+    from qrspi.core.records.task_records import TaskOutcome
 
 UNRECORDED = "no decision is on record"
 
@@ -74,7 +74,7 @@ def of_task(records: Iterable[Record], key: str, ending: str) -> Record | None:
     return own[-1] if own and own[-1].option == ending else None
 
 
-def ended(outcome: Outcome, decided: Record | None) -> str:
+def ended(outcome: TaskOutcome, decided: Record | None) -> str:
     if decided is None:
         return f"outcome.md says {outcome.ending}; {UNRECORDED}: {outcome.reason}"
     return f"{decided.person} decided so on {decided.when[:10]}: {outcome.reason}"

@@ -57,7 +57,7 @@ class Report(NamedTuple):
         return self.status == "DONE" and self.seen == "passed"
 
 
-class Outcome(NamedTuple):
+class TaskOutcome(NamedTuple):
     ending: Ending
     reason: str
     who: str = ""
@@ -123,7 +123,7 @@ def render_report(key: str, report: Report) -> bytes:
     return _rendered(fields, str(fields.pop("text")))
 
 
-def render_outcome(key: str, outcome: Outcome) -> bytes:
+def render_outcome(key: str, outcome: TaskOutcome) -> bytes:
     fields = outcome._asdict()
     reason, named = str(fields.pop("reason")), fields.pop("named")
     head = {"task": key, "outcome": fields.pop("ending"), **fields, "as": named}
@@ -209,13 +209,13 @@ def _report(tree: Tree, file: str) -> Report | Problem | None:
     return page.fault or Report(status, commit, time, page.body, known)
 
 
-def outcome(tree: Tree, key: str) -> Outcome | Problem | None:
+def outcome(tree: Tree, key: str) -> TaskOutcome | Problem | None:
     page = _page(tree, outcome_file(key))
     if page is None or isinstance(page, Problem):
         return page
     ending = page.one_of("outcome", ENDINGS)
     who, time, named = (page.optional(key) for key in ("who", "time", "as"))
-    return page.fault or Outcome(ending, page.body, who, time, named)
+    return page.fault or TaskOutcome(ending, page.body, who, time, named)
 
 
 def reopened(tree: Tree, key: str) -> Reopened | Problem | None:

@@ -145,7 +145,7 @@ def anchor(content: bytes | Fault) -> str | None:
 FIRST_OF_RAISERS = 3  # the round of a loop from which on `raisers` makes a difference
 
 
-class Chosen(NamedTuple):
+class ChosenReviewers(NamedTuple):
     tags: tuple[str, ...]
     because: str = ""  # '' when nobody is left out
 
@@ -157,20 +157,20 @@ def base_of(subject: Subject, records: Iterable[Record]) -> int:
 
 def choose_reviewers(
     tree: Tree, subject: Subject, config: Config, tags: tuple[str, ...], number: int, base: int
-) -> Chosen:
+) -> ChosenReviewers:
     """`tags` are those that the matrix and config.md name; rounds up to `base` were about another
     text. The additional reviewer changes from round to round, so in time everybody looks again."""
     if config.later_rounds != "raisers" or number - base < FIRST_OF_RAISERS:
-        return Chosen(tags)
+        return ChosenReviewers(tags)
     raised = raisers(tree, subject, number, base)
     quiet = [tag for tag in tags if tag not in raised and tag != reviewers.visual_tag()]
     if len(quiet) < 2:
-        return Chosen(tags)
+        return ChosenReviewers(tags)
     again = quiet[(number - base - FIRST_OF_RAISERS) % len(quiet)]
     left_out = [tag for tag in quiet if tag != again]
     because = f"later_rounds is raisers: not sent to round {number}, as they had no finding in "
     because += f"an earlier one, are {', '.join(left_out)}; {again} had none either and looks again"
-    return Chosen(tuple(tag for tag in tags if tag not in left_out), because)
+    return ChosenReviewers(tuple(tag for tag in tags if tag not in left_out), because)
 
 
 def raisers(tree: Tree, subject: Subject, number: int, base: int) -> frozenset[str]:

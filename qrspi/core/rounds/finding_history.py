@@ -12,7 +12,7 @@ from qrspi.core.pipeline import Subject
 from qrspi.core.records.decisions import RoundDecisions
 from qrspi.core.rounds import lineage, pause_file, round_list, scope_set
 from qrspi.core.rounds import loop as loops
-from qrspi.core.rounds.lineage import Lineage, Record, RoundFindings, Sighting, State, Trace
+from qrspi.core.rounds.lineage import FindingRecord, Lineage, RoundFindings, Sighting, State, Trace
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.pause_file import Pause
 from qrspi.core.snapshot import Snapshot
@@ -74,11 +74,11 @@ def records(
     pause: Pause | None,
     artifact: bytes | Fault,
     decided: RoundDecisions,
-) -> tuple[Record, ...]:
+) -> tuple[FindingRecord, ...]:
     tagged = scope_set.tag_each([item.finding for item in triaged], subject, run, artifact)
     decisions = pause.decisions if pause else {}
     return tuple(
-        Record(
+        FindingRecord(
             tag=item.finding.tag,
             finding_id=item.finding.finding_id,
             section=place.tag,
@@ -108,7 +108,7 @@ def fates(tree: Tree, loop: Loop, config: Config, base: int) -> tuple[str, ...]:
     return tuple(lines[-_LINES:])
 
 
-def _fate(tree: Tree, loop: Loop, number: int, record: Record) -> str:
+def _fate(tree: Tree, loop: Loop, number: int, record: FindingRecord) -> str:
     message = in_short(record.message)
     fixed = "" if record.settled else _done(tree, loop, number, record.name)
     cited = f"it cites {in_short(record.cited)}, as round {number} read it"
@@ -154,7 +154,7 @@ def unresolved(loop: Loop, trace: Trace) -> tuple[Open, ...]:
     )
 
 
-def _own(course: Lineage, number: int, finding: Finding) -> Record:
+def _own(course: Lineage, number: int, finding: Finding) -> FindingRecord:
     """The finding itself among the sightings of its defect."""
     at_round = (seen.record for seen in course.sightings if seen.round == number)
     return next(record for record in at_round if record.name == finding.name)
@@ -171,7 +171,7 @@ def _section(item: Open) -> str:
     )
 
 
-class Shown(NamedTuple):
+class ShownFinding(NamedTuple):
     round: int  # the one it was found in; an earlier one when it is resolved
     file: str  # run-relative
     item: Triaged
@@ -194,7 +194,7 @@ def config_of(tree: Tree, loop: Loop, config: Config) -> Config:
     return config._replace(verifier_enabled=recorded == "true") if recorded else config
 
 
-def shown(tree: Tree, loop: Loop, config: Config) -> tuple[Shown, ...]:
+def shown(tree: Tree, loop: Loop, config: Config) -> tuple[ShownFinding, ...]:
     """The findings of this round, then those of earlier rounds that it no longer has."""
     rounds = chronicle(tree, loop.subject, config, 0, loop.round)
     trace = lineage.trace(rounds, loop.subject.step)
@@ -206,11 +206,11 @@ def shown(tree: Tree, loop: Loop, config: Config) -> tuple[Shown, ...]:
     return (*here, *gone)
 
 
-def _shown(loop: Loop, item: Triaged, course: Lineage) -> Shown:
+def _shown(loop: Loop, item: Triaged, course: Lineage) -> ShownFinding:
     sidecar = loop.files.sidecars.get(item.finding.stem) if loop.files else None
     decided = _said(item, loop.pause, loop.decided)
     because = f"{decided}; {item.because}" if decided else item.because
-    return Shown(
+    return ShownFinding(
         round=loop.round,
         file=f"{loop.paths.directory}/{item.finding.file}",
         item=item._replace(because=because),
@@ -223,7 +223,7 @@ def _shown(loop: Loop, item: Triaged, course: Lineage) -> Shown:
     )
 
 
-def _resolved(tree: Tree, loop: Loop, config: Config, course: Lineage) -> Shown:
+def _resolved(tree: Tree, loop: Loop, config: Config, course: Lineage) -> ShownFinding:
     last = course.sightings[-1]
     earlier = loops.at(tree, loop.subject, config, last.round)
     item = next(triaged for triaged in earlier.triaged if triaged.finding.name == last.record.name)

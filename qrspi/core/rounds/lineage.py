@@ -27,7 +27,7 @@ TELLING = 50  # a word that more defects share identifies none of them
 RECENT = 3  # rounds that the outlook is judged by
 
 
-class Record(NamedTuple):
+class FindingRecord(NamedTuple):
     tag: str
     finding_id: str
     section: str  # its scope tag: a heading, a path, or <full>
@@ -55,12 +55,12 @@ class Record(NamedTuple):
 
 class RoundFindings(NamedTuple):
     number: int
-    records: tuple[Record, ...]
+    records: tuple[FindingRecord, ...]
 
 
 class Sighting(NamedTuple):
     round: int
-    record: Record
+    record: FindingRecord
 
 
 class Lineage(NamedTuple):
@@ -148,7 +148,7 @@ class _Defect:
     def is_open(self, round: int) -> bool:
         return any(not seen.record.settled for seen in self.at(round))
 
-    def see(self, round: int, record: Record, words: frozenset[str]) -> None:
+    def see(self, round: int, record: FindingRecord, words: frozenset[str]) -> None:
         if self.sightings and self.last_seen != round:
             self.words = []
         self.sightings.append(Sighting(round, record))
@@ -211,7 +211,7 @@ class _Register:
                 named.add(key)
         return matched
 
-    def _matches(self, at: int, record: Record, words: frozenset[str]) -> Iterator[_Match]:
+    def _matches(self, at: int, record: FindingRecord, words: frozenset[str]) -> Iterator[_Match]:
         near = self._in_section.get(record.section, {})
         for defect in near.values():
             if (likeness := defect.likeness(words)) >= ALIKE:
@@ -227,7 +227,7 @@ class _Register:
         defects = self._with_word.get(word, {})
         return defects.items() if len(defects) <= TELLING else ()
 
-    def _companion(self, record: Record, words: frozenset[str]) -> _Defect | None:
+    def _companion(self, record: FindingRecord, words: frozenset[str]) -> _Defect | None:
         """The defect that another reviewer of the same round has just opened."""
         for defect in self._fresh.get(record.section, ()):
             if record.tag not in defect.tags and defect.likeness(words) >= ALIKE:

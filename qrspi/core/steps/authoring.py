@@ -13,8 +13,8 @@ from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
 
 if TYPE_CHECKING:
-    from qrspi.core.artifacts.inquiry import Together
-    from qrspi.core.steps.research_sources import Asked
+    from qrspi.core.artifacts.inquiry import QuestionGroup
+    from qrspi.core.steps.research_sources import OpenQuestions
 
 # What `init` writes before a person has said anything, in the shape that its author is told.
 EMPTY_GOALS = """---
@@ -233,7 +233,7 @@ def _as_it_is(facts: Facts) -> tuple[str, ...]:
     return (*tasks, *own, *step_text.companions(facts.tree, facts.step))
 
 
-def _why_open(asked: Asked) -> tuple[str, ...]:
+def _why_open(asked: OpenQuestions) -> tuple[str, ...]:
     names = [each.name for each in asked.inquiry.open]
     returned = ", ".join(name for name in names if name in asked.sent_back)
     before = ", ".join(name for name in names if name in asked.changed)
@@ -254,7 +254,7 @@ def _comments(facts: Facts) -> tuple[str, ...]:
     return (comments.page_file(facts.step),) if open_ else ()
 
 
-def _where(asked: tuple[Together, ...]) -> str:
+def _where(asked: tuple[QuestionGroup, ...]) -> str:
     """A file that is for one question says so by its name."""
     files = [f"{each.file}{_for_several(each)}" for each in asked]
     if len(files) == 1:
@@ -263,12 +263,12 @@ def _where(asked: tuple[Together, ...]) -> str:
     return f"each in a file{own} ({', '.join(files)})"
 
 
-def _for_several(asked: Together) -> str:
+def _for_several(asked: QuestionGroup) -> str:
     *first, last = asked.ids
     return f" for {', '.join(first)} and {last}" if first else ""
 
 
-def _answers(facts: Facts, why: tuple[str, ...], asked: Asked) -> Next:
+def _answers(facts: Facts, why: tuple[str, ...], asked: OpenQuestions) -> Next:
     """One author for each question, or for several that are answered together. The summary is
     written when all have answered."""
     questions = asked.inquiry.open

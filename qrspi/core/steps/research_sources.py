@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from qrspi.core.artifacts import inquiry, questions
-from qrspi.core.artifacts.inquiry import Inquiry, Together
+from qrspi.core.artifacts.inquiry import Inquiry, QuestionGroup
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 from qrspi.core.records import feedback, step_text
-from qrspi.core.records.approvals import Made, Record
+from qrspi.core.records.approvals import MadeFrom, Record
 from qrspi.core.steps.facts import Facts
 from qrspi.core.tree import Tree, content
 from qrspi.core.yaml import frontmatter
@@ -20,20 +20,20 @@ STEPS = frozenset(("questions", "research"))
 SUMMARY = STEP["research"].artifact
 
 
-def made(tree: Tree) -> tuple[Made, ...]:
+def made(tree: Tree) -> tuple[MadeFrom, ...]:
     """The answers and the summary as they are now, those that are there."""
     return tuple(one for one in _all_made(tree) if one.file_hash)
 
 
-def _all_made(tree: Tree) -> Iterator[Made]:
+def _all_made(tree: Tree) -> Iterator[MadeFrom]:
     asked = questions.parse(content(tree, questions.ARTIFACT))[0]
     for one in asked:
         together = inquiry.answered(tree, one, asked)
         texts = (" ".join(each.text.split()).encode() for each in together)
-        yield Made(one.file, step_text.file_hash(tree, one.file), frontmatter.body_hash(texts))
+        yield MadeFrom(one.file, step_text.file_hash(tree, one.file), frontmatter.body_hash(texts))
     files = step_text.companions(tree, "research")
     hashes = (f"{path} {step_text.file_hash(tree, path)}".encode() for path in files)
-    yield Made(SUMMARY, step_text.file_hash(tree, SUMMARY), frontmatter.body_hash(hashes))
+    yield MadeFrom(SUMMARY, step_text.file_hash(tree, SUMMARY), frontmatter.body_hash(hashes))
 
 
 def outdated(tree: Tree, records: Iterable[Record]) -> frozenset[str]:
@@ -51,12 +51,12 @@ def outdated(tree: Tree, records: Iterable[Record]) -> frozenset[str]:
     )
 
 
-def asked_of(facts: Facts, name: str) -> Together:
+def asked_of(facts: Facts, name: str) -> QuestionGroup:
     """Whatever is asked of the researcher that is called like its first question."""
     return next(one for one in asked(facts).inquiry.open if one.name == name)
 
 
-class Asked(NamedTuple):
+class OpenQuestions(NamedTuple):
     """The questions that are open, and why some are that have an answer."""
 
     inquiry: Inquiry
@@ -64,10 +64,10 @@ class Asked(NamedTuple):
     changed: frozenset[str]  # names of answers to what was asked before
 
 
-def asked(facts: Facts) -> Asked:
+def asked(facts: Facts) -> OpenQuestions:
     tree, named = facts.tree, frozenset[str]()
     if "feedback" in facts.names:
         named = feedback.asked_again(tree)
     files = outdated(tree, facts.records) - {SUMMARY}
     before = frozenset(file.rpartition("/")[2].removesuffix(".md") for file in files)
-    return Asked(inquiry.inquiry(tree, facts.config, named | before), named, before)
+    return OpenQuestions(inquiry.inquiry(tree, facts.config, named | before), named, before)

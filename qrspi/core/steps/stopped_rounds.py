@@ -4,7 +4,7 @@ too long, and about an open round that the engine did not prepare."""
 from __future__ import annotations
 
 from qrspi.core.filenames import RUNS
-from qrspi.core.model import Held, Next, Option, Triaged, answers, counted
+from qrspi.core.model import HeldFinding, Next, Option, Triaged, answers, counted
 from qrspi.core.rounds import finding_history, pause_file
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.round_list import Cap
@@ -148,10 +148,10 @@ def _cited(item: Triaged, steps: tuple[str, ...], run: str) -> tuple[str, ...]:
     return pause_file.targets(item.finding, steps, run) if item.verdict == "pause" else ()
 
 
-def _held(facts: Facts, loop: Loop, names: tuple[str, ...]) -> tuple[Held, ...]:
+def _held(facts: Facts, loop: Loop, names: tuple[str, ...]) -> tuple[HeldFinding, ...]:
     steps = pause_file.upstream(facts.route, loop.subject.step)
     return tuple(
-        Held(
+        HeldFinding(
             name=item.finding.name,
             verdict=item.verdict,
             severity=item.finding.severity,

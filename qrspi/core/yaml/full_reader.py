@@ -21,7 +21,7 @@ from ruamel.yaml.events import (
 from ruamel.yaml.scanner import Scanner, ScannerError
 
 from qrspi.core.tree import FRONTMATTER_LIMIT
-from qrspi.core.yaml.nodes import Document, Entry, Node, Scalar, place, shown
+from qrspi.core.yaml.nodes import Document, FieldSpan, Node, Scalar, place, shown
 
 DEPTH_LIMIT = 32
 VALUES_LIMIT = 2_500  # takes ruamel.yaml a few tenths of a second
@@ -165,7 +165,7 @@ class _Reader:
         _refuse_properties(event)
         if not isinstance(event, MappingStartEvent):
             raise _defect("not a mapping of keys to values", event)
-        entries: dict[str, Entry] = {}
+        entries: dict[str, FieldSpan] = {}
         fields = self._mapping(event, 1, entries)
         for more in self._events:
             if isinstance(more, DocumentStartEvent):
@@ -206,7 +206,7 @@ class _Reader:
         return tuple(items)
 
     def _mapping(
-        self, event: Any, depth: int, entries: dict[str, Entry] | None = None
+        self, event: Any, depth: int, entries: dict[str, FieldSpan] | None = None
     ) -> dict[str, Node]:
         fields: dict[str, Node] = {}
         while not isinstance(at := next(self._events), CollectionEndEvent):
@@ -222,11 +222,11 @@ class _Reader:
         self._close(event, at)
         return fields
 
-    def _entry(self, key: Any, key_end: int, value: Any) -> Entry:
+    def _entry(self, key: Any, key_end: int, value: Any) -> FieldSpan:
         colon = self._text.find(":", key_end) + 1
         if self._end == key_end:
-            return Entry(key.start_mark.index, colon, colon, colon)
-        return Entry(key.start_mark.index, colon, value.start_mark.index, self._end)
+            return FieldSpan(key.start_mark.index, colon, colon, colon)
+        return FieldSpan(key.start_mark.index, colon, value.start_mark.index, self._end)
 
     def _key(self, event: Any, depth: int) -> str:
         node = self._node(event, depth + 1)

@@ -21,7 +21,7 @@ class Scalar(NamedTuple):
 Node: TypeAlias = Scalar | tuple["Node", ...] | dict[str, "Node"]
 
 
-class Entry(NamedTuple):
+class FieldSpan(NamedTuple):
     """Where one top-level field stands in the text, as character offsets."""
 
     start: int  # of the key
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
 
 class Document(NamedTuple):
     fields: dict[str, Node]
-    entries: dict[str, Entry]
+    entries: dict[str, FieldSpan]
     block: bool  # one field a line, not `{a: b}`
     column: int  # of the first key, 0-based
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from qrspi.core.model import Problem
 from qrspi.core.yaml import frontmatter, reader
 from qrspi.core.yaml.frontmatter import BOM, Front
-from qrspi.core.yaml.nodes import Document, Entry, Node, Scalar, shown
+from qrspi.core.yaml.nodes import Document, FieldSpan, Node, Scalar, shown
 
 Change = Callable[[str, str], str | None]  # of a block's text, given how its lines end
 
@@ -143,13 +143,13 @@ def _locate(text: str, key: str) -> Document | Problem:
     return Document(fields, {key: _entry_of(text, node)}, block=True, column=0)
 
 
-def _entry_of(text: str, node: Scalar) -> Entry:
+def _entry_of(text: str, node: Scalar) -> FieldSpan:
     """Of a scalar on its key's line, as the flat reader knows them."""
     start = 0
     for _ in range(node.line - 1):
         start = text.index("\n", start) + 1
     value = start + node.column - 1
-    return Entry(start, text.index(":", start) + 1, value, value + len(node.raw))
+    return FieldSpan(start, text.index(":", start) + 1, value, value + len(node.raw))
 
 
 def _editable(text: str, key: str) -> Document | None:
@@ -186,7 +186,7 @@ def _remove(text: str, key: str) -> str | None:
     return text[: _line_start(text, entry.start)] + text[_line_end(text, entry.end) :]
 
 
-def _value_cut_out(text: str, entry: Entry) -> str:
+def _value_cut_out(text: str, entry: FieldSpan) -> str:
     """What follows the colon, without the value. A comment there keeps its line."""
     start, end = _line_start(text, entry.value), _line_end(text, entry.end)
     tail = text[entry.end : end].lstrip(" \t")
@@ -194,7 +194,7 @@ def _value_cut_out(text: str, entry: Entry) -> str:
     return text[entry.colon : start] + kept + text[end:]
 
 
-def _header_comment(text: str, entry: Entry) -> str:
+def _header_comment(text: str, entry: FieldSpan) -> str:
     """The comment behind the `|` or `>` of a block scalar, which stands inside the value."""
     header = re.match(r"[|>][-+0-9]*([ \t]+#[^\r\n]*)?", text[entry.value : entry.end])
     return (header and header[1]) or ""

@@ -24,7 +24,7 @@ from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.rounds import printed_reply as splits
 
 if TYPE_CHECKING:
-    from qrspi.core.artifacts.inquiry import Together
+    from qrspi.core.artifacts.inquiry import QuestionGroup
 
 # The approval wrote these into the artifact; an agent that prints the text again does not know
 # them.
@@ -97,7 +97,7 @@ def written(job: Job, ask: Ask, text: str) -> Draft | Problem:
     return draft if isinstance(draft, Problem) else _answering(draft, asked)
 
 
-def _answering(draft: Draft, asked: Together) -> Draft | Problem:
+def _answering(draft: Draft, asked: QuestionGroup) -> Draft | Problem:
     """An answer says whose it is by what was asked, not by what it claims."""
     from qrspi.core.artifacts import shared_answer
 

@@ -24,7 +24,7 @@ from qrspi.core.model import Ask, Next, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import CONFIG_LIMIT
-from qrspi.core.trust import Named
+from qrspi.core.trust import NamedThing
 from qrspi.handlers.agents import (
     answer_intake,
     at_workers,
@@ -308,7 +308,7 @@ class Dispatcher(NamedTuple):
             yield order
 
 
-def _named(chosen: Assignments) -> Iterator[Named]:
+def _named(chosen: Assignments) -> Iterator[NamedThing]:
     for order in chosen.ready:
         second = (order.again,) if isinstance(order.again, Assignment) else ()
         yield from (each.means.named for each in (order, *second) if each.means.named)

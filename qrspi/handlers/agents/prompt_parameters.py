@@ -30,7 +30,7 @@ from qrspi.handlers.jobs.job import Job
 from qrspi.world.runs import role_files
 
 if TYPE_CHECKING:
-    from qrspi.core.artifacts.inquiry import Together
+    from qrspi.core.artifacts.inquiry import QuestionGroup
     from qrspi.core.gates.quality.task_spec import Spec
     from qrspi.core.rounds.loop import Loop
 
@@ -226,13 +226,15 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
     )
 
 
-def _asked(job: Job, name: str) -> Together:
+def _asked(job: Job, name: str) -> QuestionGroup:
     from qrspi.core.steps import research_sources
 
     return research_sources.asked_of(job.facts, name)
 
 
-def _is_spoken_of(asked: Together | None, given: tuple[Source, ...], said: tuple[str, ...]) -> bool:
+def _is_spoken_of(
+    asked: QuestionGroup | None, given: tuple[Source, ...], said: tuple[str, ...]
+) -> bool:
     return bool(given if asked else said)
 
 
@@ -284,7 +286,7 @@ def _implementer(job: Job, key: str, agent: Agent) -> Implementer:
 
 
 def _for_author(
-    job: Job, agent: Agent, asked: Together | None, said: tuple[str, ...]
+    job: Job, agent: Agent, asked: QuestionGroup | None, said: tuple[str, ...]
 ) -> tuple[Source, ...]:
     if asked:
         return _to_researcher(job, asked, said)
@@ -292,7 +294,7 @@ def _for_author(
     return (*given.upstream, *given.text, *material.sources(job.workspace, said))
 
 
-def _to_researcher(job: Job, asked: Together, said: tuple[str, ...]) -> tuple[Source, ...]:
+def _to_researcher(job: Job, asked: QuestionGroup, said: tuple[str, ...]) -> tuple[Source, ...]:
     """Only the question, unless a person has found its answer wanting: then that too, with as much
     of their words as names it."""
     from qrspi.core.artifacts import inquiry

@@ -15,7 +15,7 @@ from qrspi.core.records.task_records import Start
 from qrspi.core.snapshot import Snapshot
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import Tree, entries
-from qrspi.core.trust import Named
+from qrspi.core.trust import NamedThing
 from qrspi.core.yaml import frontmatter
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.consent import permits
@@ -70,7 +70,7 @@ def _absolute(project: str, place: str) -> str:
     return place if place.startswith("/") else f"{project}/{place}"
 
 
-def outside_of(project: str, place: str) -> Named | None:
+def outside_of(project: str, place: str) -> NamedThing | None:
     """What `code_path` needs. A `.git` can lead to any other repository, and so can one in a folder
     that was allowed when it had another."""
     repo = repository.find(_absolute(project, place))

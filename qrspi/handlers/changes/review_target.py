@@ -226,7 +226,7 @@ def emit(job: Job, target: Target, file: str, decision: Decision) -> DiffResult:
     return _emitted(job, target, file, ref(job, target, decision))
 
 
-def emit_since(job: Job, target: Target, file: str, known: Reviewed) -> DiffResult:
+def emit_since(job: Job, target: Target, file: str, known: LastReviewed) -> DiffResult:
     return _emitted(job, target, file, known.ref, known.paths)
 
 
@@ -244,23 +244,23 @@ def _emitted(
             assert_never(target)
 
 
-class Reviewed(NamedTuple):
+class LastReviewed(NamedTuple):
     ref: Ref
     paths: tuple[str, ...] = ()
 
 
-def last_reviewed(job: Job, target: Target, before: Manifest) -> Reviewed | None:
+def last_reviewed(job: Job, target: Target, before: Manifest) -> LastReviewed | None:
     """Where git has what the previous round looked at; None when that was never committed."""
     match target:
         case Branch():
             commit = refs.resolve(target.repo, before.commit) if before.commit else None
-            return Reviewed(Ref(commit, commit)) if commit else None
+            return LastReviewed(Ref(commit, commit)) if commit else None
         case Files():
             subject = subject_of(before.step)
             for commit in commits.touching(target.repo, target.paths, _LOOKED_THROUGH):
                 text = _text_in(target.repo, commit, subject)
                 if step_text.is_unchanged(MemoryTree(text), subject, before.body_hash):
-                    return Reviewed(Ref(commit, commit), tuple(text))
+                    return LastReviewed(Ref(commit, commit), tuple(text))
             return None
         case _:
             assert_never(target)

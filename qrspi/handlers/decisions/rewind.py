@@ -13,7 +13,7 @@ from qrspi.core.errors import Refusal, accepted
 from qrspi.core.filenames import RoundPaths, flagged_round, loop_choice, pause_file
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
-from qrspi.core.records.approvals import Made, Mark, Record
+from qrspi.core.records.approvals import MadeFrom, Mark, Record
 from qrspi.core.rounds import pause_file as pauses
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import permits, research_sources
@@ -65,7 +65,7 @@ def _with_feedback(change: ChangeSet, record: Record) -> ChangeSet:
     return change._replace(covers=(*change.covers, record.feedback))
 
 
-def _made(job: Job, steps: Iterable[str]) -> tuple[Made, ...]:
+def _made(job: Job, steps: Iterable[str]) -> tuple[MadeFrom, ...]:
     taken_back = not research_sources.STEPS.isdisjoint(steps)
     return research_sources.made(job.workspace) if taken_back else ()
 

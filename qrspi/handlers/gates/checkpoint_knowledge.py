@@ -20,7 +20,7 @@ from qrspi.world.runs.workspace import Workspace
 Action = Literal["deleted", "ingested", "merged"]
 
 
-class Taken(NamedTuple):
+class TakenProposal(NamedTuple):
     proposal: str  # run-relative
     overlap: Overlap
     action: Action
@@ -28,7 +28,7 @@ class Taken(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    done: tuple[Taken, ...] = ()
+    done: tuple[TakenProposal, ...] = ()
     deferred: bool = False  # somebody waits for a review, which comes first
     because: tuple[str, ...] = ()
     left: tuple[str, ...] = ()  # proposals that are still there
@@ -46,7 +46,7 @@ def pending(workspace: Workspace) -> tuple[str, ...]:
 def process(workspace: Workspace, options: Options, *, merge: bool = False) -> Outcome:
     """On a locked run, one proposal after another. A review that arrives meanwhile goes first."""
     proposals, odd = _proposals(workspace)
-    done: list[Taken] = []
+    done: list[TakenProposal] = []
     for at, path in enumerate(proposals):
         if waits := pending(workspace):
             return Outcome(tuple(done), True, (*waits, *odd.values()), (*proposals[at:], *odd))
@@ -84,22 +84,22 @@ def _entries(workspace: Workspace) -> dict[str, bytes]:
     return {path: data for path, data in read.items() if isinstance(data, bytes)}
 
 
-def _take(workspace: Workspace, path: str, merge: bool) -> Taken:
+def _take(workspace: Workspace, path: str, merge: bool) -> TakenProposal:
     data = workspace.read(path, LIMIT)
     assert isinstance(data, bytes)  # read a moment ago, under the lock
     known = _entries(workspace)
     overlap = checkpoint_knowledge.overlap(data, known)
     if overlap.kind == "duplicate":
-        taken = Taken(path, overlap, "deleted", overlap.entry)
+        taken = TakenProposal(path, overlap, "deleted", overlap.entry)
     elif overlap.kind == "partial" and merge:
         old = known[overlap.entry]
         workspace.replace(overlap.entry, old, checkpoint_knowledge.merged(old, data))
-        taken = Taken(path, overlap, "merged", overlap.entry)
+        taken = TakenProposal(path, overlap, "merged", overlap.entry)
     else:
         name = path.rpartition("/")[2]
         names = frozenset(one.name for one in entries(workspace, FOLDER))
         entry = f"{FOLDER}/{checkpoint_knowledge.free_name(name, names)}"
         workspace.create(entry, data)
-        taken = Taken(path, overlap, "ingested", entry)
+        taken = TakenProposal(path, overlap, "ingested", entry)
     workspace.remove(path)
     return taken

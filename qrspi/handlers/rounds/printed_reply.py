@@ -32,13 +32,13 @@ class Source(NamedTuple):
         return RoundPaths(self.subject.reviews, self.number)
 
 
-class Taken(NamedTuple):
+class TakenReply(NamedTuple):
     split: Split
     done: Performed
     original: str = ""  # run-relative: the text as it came
 
 
-def split(workspace: Workspace, source: Source, options: Options) -> Taken:
+def split(workspace: Workspace, source: Source, options: Options) -> TakenReply:
     """A reply becomes files unchanged; the guard judges them with the rest of the round."""
     _check_tag(source.tag)
     with workspace.locked(options.lock_timeout, "qrspi split"):
@@ -47,7 +47,7 @@ def split(workspace: Workspace, source: Source, options: Options) -> Taken:
         return _recorded(workspace, source, "split", reply, options)
 
 
-def ingest(workspace: Workspace, source: Source, options: Options) -> Taken:
+def ingest(workspace: Workspace, source: Source, options: Options) -> TakenReply:
     """The same for findings in another form, and only if the guard accepts them."""
     _check_tag(source.tag)
     with workspace.locked(options.lock_timeout, "qrspi ingest"):
@@ -106,14 +106,14 @@ def _recorded(
     reply: Split,
     options: Options,
     original: str = "",
-) -> Taken:
+) -> TakenReply:
     names = (f"{source.paths.directory}/{name}" for name, _ in reply.files)
     files = (*names, original) if original else tuple(names)
     notes = tuple(warning.message for warning in reply.warnings)
     answers = (Answer(source.tag, hashlib.sha256(source.data).hexdigest(), files),)
     performed = Performed(event, source.subject.key, source.number, files, notes, answers=answers)
     carry_out.record(workspace, options.actor, performed)
-    return Taken(reply, performed, original)
+    return TakenReply(reply, performed, original)
 
 
 def finish_splits(job: Job) -> Performed:

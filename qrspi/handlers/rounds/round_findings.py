@@ -8,7 +8,7 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.rounds import finding_history, provenance, round_list
 from qrspi.core.rounds import loop as loops
-from qrspi.core.rounds.finding_history import Shown
+from qrspi.core.rounds.finding_history import ShownFinding
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.provenance import CameBy
 from qrspi.core.tree import Tree
@@ -18,7 +18,7 @@ _UNSCORED = ("reviewing", "guarded", "verifying")
 
 
 class Findings(NamedTuple):
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[ShownFinding, ...] = ()
     number: int = 0
     silent: tuple[str, ...] = ()  # reviewers that it still waits for
     unscored: frozenset[str] = frozenset()  # findings without a score that it waits for

@@ -12,7 +12,7 @@ from qrspi.core.tree import CONFIG_LIMIT
 from qrspi.handlers.runs.doctor import Sign
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.fleet import connection
-from qrspi.world.fleet.connection import BrokerLost, Line, Standing
+from qrspi.world.fleet.connection import BrokerLost, Line, QueueState
 from qrspi.world.runs import locate
 from qrspi.world.runs.locate import Root
 
@@ -44,7 +44,7 @@ def _vendors(root: Root) -> list[str]:
 
 def _queue(vendor: str, line: Line) -> Sign:
     about_vendor = f"workers for {vendor}"
-    standing = line.standing(queues.of_vendor(vendor).name) or Standing(0, 0)
+    standing = line.standing(queues.of_vendor(vendor).name) or QueueState(0, 0)
     waiting = f"{standing.waiting} job{'s' if standing.waiting != 1 else ''} waiting"
     if standing.consumers:
         return Sign("ok", about_vendor, f"{standing.consumers}, {waiting}")

@@ -9,7 +9,7 @@ from qrspi.core.config import reader as configs
 from qrspi.core.config.problems import FILE
 from qrspi.core.errors import Refusal
 from qrspi.core.tree import CONFIG_LIMIT, Fault
-from qrspi.core.trust import Named
+from qrspi.core.trust import NamedThing
 from qrspi.handlers.changes import code_repository
 from qrspi.world.consent import permits
 from qrspi.world.files.run_tree import DiskTree
@@ -17,20 +17,20 @@ from qrspi.world.machine import clock
 from qrspi.world.runs import role_files
 
 
-def named_by(run: str, project: str) -> tuple[Named, ...]:
+def named_by(run: str, project: str) -> tuple[NamedThing, ...]:
     content = DiskTree(run).read(FILE, CONFIG_LIMIT)
     config = () if isinstance(content, Fault) else _in_config(content, project)
     return (*config, *role_files.own_texts(run, project))
 
 
-def _in_config(content: bytes, project: str) -> Iterator[Named]:
+def _in_config(content: bytes, project: str) -> Iterator[NamedThing]:
     config = configs.read(content)
     yield from trust.in_config(config)
     if config.code_path and (outside := code_repository.outside_of(project, config.code_path)):
         yield outside
 
 
-def allow(project: str, named: tuple[Named, ...], by: str) -> None:
+def allow(project: str, named: tuple[NamedThing, ...], by: str) -> None:
     permits.allow(project, named, by, clock.now_utc())
 
 
@@ -48,7 +48,7 @@ def allow_settings(
     """
     known = {one.field: one for one in _in_config(before, project)}
 
-    def is_set(named: Named) -> bool:
+    def is_set(named: NamedThing) -> bool:
         if any(f"{named.field}.".startswith(f"{key}.") for key in keys):
             return True
         if not any(key.startswith(f"{named.field}.") for key in keys):
@@ -59,7 +59,7 @@ def allow_settings(
     return _allowed(project, now, "config set")
 
 
-def _allowed(project: str, named: tuple[Named, ...], by: str) -> tuple[str, ...]:
+def _allowed(project: str, named: tuple[NamedThing, ...], by: str) -> tuple[str, ...]:
     """The setting itself holds even if this fails: then `next` asks."""
     try:
         allow(project, named, by)

@@ -18,7 +18,7 @@ from qrspi.world.git import commits, refs, worktrees
 from qrspi.world.git.worktrees import Conflict
 
 
-class Given(NamedTuple):
+class TaskContext(NamedTuple):
     item: Item
     plan: Plan
     place: Workplace
@@ -31,7 +31,7 @@ class Base(NamedTuple):
     built_on: Mapping[str, str] = {}  # tasks, and the reviewed commits of them that are in it
 
 
-def find(job: Job, given: Given) -> Base:
+def find(job: Job, given: TaskContext) -> Base:
     base = given.item.base
     if known := on_feature(given):
         return known
@@ -41,13 +41,13 @@ def find(job: Job, given: Given) -> Base:
     return _stage(job, given, given.plan.stage(base.name))
 
 
-def on_feature(given: Given) -> Base | None:
+def on_feature(given: TaskContext) -> Base | None:
     if given.item.base.kind == "feature":
         return Base(given.place.tip, FEATURE)
     return _all_merged(given)
 
 
-def _all_merged(given: Given) -> Base | None:
+def _all_merged(given: TaskContext) -> Base | None:
     """The feature branch, once all of it is merged there: what was repaired since belongs to it."""
     tasks = [given.states.get(key) for key in task_base.parts(given.plan, given.item.base.name)]
     tips = {task.key: task.reviewed for task in tasks if task and task.reviewed}
@@ -60,7 +60,7 @@ def _all_merged(given: Given) -> Base | None:
     return Base(place.tip, words, found) if inside else None
 
 
-def _reviewed(job: Job, given: Given, key: str) -> str:
+def _reviewed(job: Job, given: TaskContext, key: str) -> str:
     task = given.states.get(key)
     if task and task.reviewed:
         return _here(given, task)
@@ -70,7 +70,7 @@ def _reviewed(job: Job, given: Given, key: str) -> str:
     raise Refusal(Problem("parent-not-reviewed", text, found=key, hint=hint))
 
 
-def _here(given: Given, task: TaskState) -> str:
+def _here(given: TaskContext, task: TaskState) -> str:
     if commit := refs.resolve(given.place.repo, task.reviewed):
         return commit
     text = (
@@ -80,7 +80,7 @@ def _here(given: Given, task: TaskState) -> str:
     raise Refusal(Problem("commit-missing", text, found=task.reviewed, hint="git fetch"))
 
 
-def _stage(job: Job, given: Given, stage: Stage | None) -> Base:
+def _stage(job: Job, given: TaskContext, stage: Stage | None) -> Base:
     """The merge that several tasks start from. Its branch appears when the merge is complete."""
     assert stage is not None  # a plan that was read has a row for each
     place = given.place
@@ -99,7 +99,7 @@ def _stage(job: Job, given: Given, stage: Stage | None) -> Base:
     return Base(commit, stage.name, built_on)
 
 
-def _part(job: Job, given: Given, name: str) -> Base:
+def _part(job: Job, given: TaskContext, name: str) -> Base:
     stage = given.plan.stage(name)
     if stage:
         return _stage(job, given, stage)
@@ -118,7 +118,7 @@ def _is_ours(place: Workplace, commit: str, tips: list[str], message: str) -> bo
     return older or commits.message_of(place.repo, commit).strip() == message
 
 
-def _merged(job: Job, given: Given, stage: Stage, tips: list[str], message: str) -> str:
+def _merged(job: Job, given: TaskContext, stage: Stage, tips: list[str], message: str) -> str:
     place = given.place
     worktrees.exclude_folder(place.repo)
     with worktrees.throwaway(place.repo, place.worktree(stage.name), tips[0]) as tree:

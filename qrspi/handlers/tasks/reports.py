@@ -10,7 +10,7 @@ from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.model import Problem, TestState
 from qrspi.core.records import task_records
-from qrspi.core.records.task_records import Ending, Outcome, Report, ReportStatus
+from qrspi.core.records.task_records import Ending, Report, ReportStatus, TaskOutcome
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import exists
 from qrspi.handlers.changes import change_set, code_repository, task_base
@@ -318,7 +318,7 @@ def _ended(job: Job, task: TaskState, ending: Ending, reason: str, who: str) -> 
         text = "say why: --reason TEXT"
         raise Misuse(Problem("usage", text, field="--reason", expected="a text"))
     by, number = git_person.at(job.workspace.path), task.loop.round if task.loop else 0
-    record = Outcome(ending, reason, by, clock.now_utc(), who)
+    record = TaskOutcome(ending, reason, by, clock.now_utc(), who)
     data = task_records.render_outcome(task.key, record)
     path = task_records.outcome_file(task.key)
     edit = Edit("write", path, f"{ending} by {by}", data)

@@ -25,7 +25,7 @@ from qrspi.handlers.gates import quality, quality_approval
 from qrspi.handlers.gates.quality import Reached
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.handlers.tasks import bases
-from qrspi.handlers.tasks.bases import Base, Given
+from qrspi.handlers.tasks.bases import Base, TaskContext
 from qrspi.world.git import refs, worktrees
 from qrspi.world.machine import clock
 
@@ -152,7 +152,7 @@ def rehearse(job: Job, key: str) -> Started:
     return Started(key, start, _HOW[condition])
 
 
-def _given(job: Job, key: str) -> Given:
+def _given(job: Job, key: str) -> TaskContext:
     _refuse_too_early(job)
     planned, fixes = batch.read(job.facts), batch.repairs(job.workspace)
     items = {item.key: item for item in (*planned.items, *fixes.items)}
@@ -162,7 +162,7 @@ def _given(job: Job, key: str) -> Given:
     if key not in items:
         raise unknown_task(job, key, items)
     states = {task.key: task for task in task_state.survey(job.facts, items.values())}
-    return Given(items[key], planned.plan, code_repository.find(job), states)
+    return TaskContext(items[key], planned.plan, code_repository.find(job), states)
 
 
 def unknown_task(job: Job, key: str, known: Iterable[str]) -> Refusal:
@@ -204,7 +204,7 @@ def _recorded(job: Job, key: str) -> Start | None:
     return accepted(task_records.start(job.workspace, key))
 
 
-def _first_time(job: Job, given: Given) -> Started:
+def _first_time(job: Job, given: TaskContext) -> Started:
     place, key = given.place, given.item.key
     branch = place.branch(key, given.item.branch)
     path = place.worktree(key)
@@ -235,7 +235,7 @@ def _written(job: Job, key: str, record: Start) -> Start:
     return record
 
 
-def _again(job: Job, given: Given, known: Start) -> Started:
+def _again(job: Job, given: TaskContext, known: Start) -> Started:
     """The record may come from another machine, and the branch may not exist here yet."""
     repo, key = given.place.repo, given.item.key
     path = given.place.worktree(key)
@@ -251,7 +251,7 @@ def _again(job: Job, given: Given, known: Start) -> Started:
     return _on_newer_base(job, given, started) if given.states[key].moved else started
 
 
-def _on_newer_base(job: Job, given: Given, started: Started) -> Started:
+def _on_newer_base(job: Job, given: TaskContext, started: Started) -> Started:
     """Where nobody has worked yet, the task begins again; otherwise it stays, with a note."""
     key, known = started.key, started.start
     base = bases.find(job, given)
@@ -269,7 +269,7 @@ def _on_newer_base(job: Job, given: Given, started: Started) -> Started:
     return Started(key, _written(job, key, stays), started.how, (note,))
 
 
-def _other_branch(given: Given, known: Start) -> Problem:
+def _other_branch(given: TaskContext, known: Start) -> Problem:
     """A record may come from a stranger. It must not name a branch that this task cannot have."""
     key = given.item.key
     file, expected = task_records.start_file(key), given.place.branches(key, given.item.branch)[0]
@@ -286,7 +286,7 @@ def _other_branch(given: Given, known: Start) -> Problem:
     )
 
 
-def _last_known(job: Job, given: Given, known: Start) -> str:
+def _last_known(job: Job, given: TaskContext, known: Start) -> str:
     report = task_records.report(job.workspace, given.item.key)
     reported = report.commit if isinstance(report, Report) else ""
     for commit in filter(None, (reported, known.base_commit)):

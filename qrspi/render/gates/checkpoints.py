@@ -54,7 +54,7 @@ def init_lines(added: Added, *, dry_run: bool) -> list[str]:
     return [f"{verb} {FILE}, with {rows}.", *checklist_lines("facts", "strategy")]
 
 
-class Standing(NamedTuple):
+class BoardPage(NamedTuple):
     run: str
     board: Board
     rows: tuple[CheckpointRow, ...]
@@ -62,7 +62,7 @@ class Standing(NamedTuple):
     task: str | None = None
 
 
-def list_document(standing: Standing) -> dict[str, Any]:
+def list_document(standing: BoardPage) -> dict[str, Any]:
     return {
         "schema": "qrspi/checkpoint-list/v1",
         "run": standing.run,
@@ -92,7 +92,7 @@ def _row(board: Board, row: CheckpointRow) -> dict[str, Any]:
     }
 
 
-def list_lines(standing: Standing, width: int) -> list[str]:
+def list_lines(standing: BoardPage, width: int) -> list[str]:
     rows = [_cells(standing.board, row) for row in standing.rows]
     head = ("TASK", "STATE", "CHECKPOINT", "REQUEST", "SMOOTHNESS", "VERDICT")
     lines = table(head, rows, width) if rows else [f"{FILE} has no rows."]

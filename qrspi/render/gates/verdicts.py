@@ -7,7 +7,7 @@ from typing import Any
 
 from qrspi.core.gates.audit.audit import WEIGHTS
 from qrspi.core.gates.quality.judgement import Judgement
-from qrspi.core.gates.quality.quality_gate import Standing
+from qrspi.core.gates.quality.quality_gate import TaskVerdict
 from qrspi.core.model import Problem
 from qrspi.render.terminal import one_line, table
 
@@ -46,7 +46,7 @@ def judgement_lines(found: Judgement, unwritten: Problem | None = None) -> list[
     return [one_line(line) for line in lines]
 
 
-def debt_document(standing: Standing) -> dict[str, Any]:
+def debt_document(standing: TaskVerdict) -> dict[str, Any]:
     return {
         "task": standing.task,
         "verdict": standing.verdict,
@@ -56,14 +56,14 @@ def debt_document(standing: Standing) -> dict[str, Any]:
     }
 
 
-def debt_lines(debts: Iterable[Standing], width: int) -> list[str]:
+def debt_lines(debts: Iterable[TaskVerdict], width: int) -> list[str]:
     rows = [(one.task, one.verdict, one.debt or "", _why(one)) for one in debts]
     if not rows:
         return ["Every task has a PASS for its text as it is."]
     return table(("TASK", "VERDICT", "DEBT", "WHY"), rows, width)
 
 
-def _why(standing: Standing) -> str:
+def _why(standing: TaskVerdict) -> str:
     why = standing.because.removeprefix(f"{standing.task}: ")
     return f"{why}; a person let it through" if standing.let_through else why
 

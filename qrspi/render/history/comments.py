@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from qrspi.core.hints import Any
-from qrspi.core.records.comments import Placed
+from qrspi.core.records.comments import PlacedComment
 from qrspi.render.terminal import one_line
 
 
-def document(run: str, places: Iterable[Placed]) -> dict[str, Any]:
+def document(run: str, places: Iterable[PlacedComment]) -> dict[str, Any]:
     comments = [comment_document(placed) for placed in places]
     return {"schema": "qrspi/comment-list/v1", "run": run, "comments": comments}
 
 
-def comment_document(placed: Placed) -> dict[str, Any]:
+def comment_document(placed: PlacedComment) -> dict[str, Any]:
     comment = placed.comment
     return {
         **comment._asdict(),
@@ -26,13 +26,13 @@ def comment_document(placed: Placed) -> dict[str, Any]:
     }
 
 
-def lines(run: str, places: Sequence[Placed]) -> list[str]:
+def lines(run: str, places: Sequence[PlacedComment]) -> list[str]:
     if not places:
         return [f"{run} has no open comment."]
     return [line for placed in places for line in comment_lines(placed)]
 
 
-def comment_lines(placed: Placed) -> list[str]:
+def comment_lines(placed: PlacedComment) -> list[str]:
     comment = placed.comment
     by = f", {one_line(comment.person)}" if comment.person else ""
     resolved = f", resolved on {one_line(comment.resolved[:10])}" if comment.resolved else ""

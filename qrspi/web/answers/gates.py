@@ -13,7 +13,7 @@ from qrspi.core.text.shell_words import command
 from qrspi.handlers.menus import menu
 from qrspi.web.answers import forms
 from qrspi.web.answers.forms import Form, Input
-from qrspi.web.answers.shown_texts import Shown
+from qrspi.web.answers.shown_texts import ShownText
 from qrspi.web.parts import words
 
 Document = dict[str, Any]
@@ -70,7 +70,7 @@ class Gate(NamedTuple):
     refused: str = ""
 
 
-def approval(commands: Commands, run: Document, step: str, shown: Shown) -> Gate:
+def approval(commands: Commands, run: Document, step: str, shown: ShownText) -> Gate:
     """Yes or no to a text that is on the screen, or the menu of which one option is the yes."""
     if text_asked(run) != step or not shown.hash:
         return Gate()
@@ -79,7 +79,7 @@ def approval(commands: Commands, run: Document, step: str, shown: Shown) -> Gate
     return Gate(_options(run, shown.hash))
 
 
-def _yes_or_no(commands: Commands, run: Document, step: str, shown: Shown) -> Gate:
+def _yes_or_no(commands: Commands, run: Document, step: str, shown: ShownText) -> Gate:
     """The command itself is asked whether it would approve: no rule about approvals stands here."""
     name, hidden = run["run"], (("step", step), ("hash", shown.hash))
     typed = forms.words(name, "approve", dict(hidden))
@@ -160,16 +160,16 @@ def _needed(option: Document, run: Document) -> Iterator[Input]:
         yield Input("reason", "Why is it good enough as it is?")
 
 
-class Held(NamedTuple):
+class FindingForms(NamedTuple):
     finding: Document
     forms: tuple[Form, ...]
 
 
-def held(run: Document) -> tuple[Held, ...]:
+def held(run: Document) -> tuple[FindingForms, ...]:
     following = run["next"]
     if following["kind"] != "pause" or run["closed"]:
         return ()
-    return tuple(Held(one, tuple(_decide(run, one))) for one in following["held"])
+    return tuple(FindingForms(one, tuple(_decide(run, one))) for one in following["held"])
 
 
 _NOTE = {

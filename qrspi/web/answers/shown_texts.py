@@ -16,7 +16,7 @@ LIMIT = 4 * 1024 * 1024
 _TRIES = 5
 
 
-class Shown(NamedTuple):
+class ShownText(NamedTuple):
     subject: Subject
     hash: str
     texts: dict[str, str]  # by run-relative path, the artifact first
@@ -25,9 +25,9 @@ class Shown(NamedTuple):
 
 class ShownTexts:
     def __init__(self) -> None:
-        self._known: OrderedDict[str, Shown] = OrderedDict()
+        self._known: OrderedDict[str, ShownText] = OrderedDict()
 
-    def show(self, tree: DiskTree, subject: Subject) -> Shown:
+    def show(self, tree: DiskTree, subject: Subject) -> ShownText:
         """The text and the hash of exactly this text, even while somebody writes it."""
         for _ in range(_TRIES):
             before = step_text.body_hash(tree, subject)
@@ -41,11 +41,11 @@ class ShownTexts:
             self._known.popitem(last=False)
         return shown
 
-    def known(self, hash: str) -> Shown | None:
+    def known(self, hash: str) -> ShownText | None:
         return self._known.get(hash)
 
 
-def _read(tree: DiskTree, subject: Subject) -> Shown:
+def _read(tree: DiskTree, subject: Subject) -> ShownText:
     paths = (subject.artifact,) if subject.is_task else step_text.paths(tree, subject.step)
     texts, faults = {}, {}
     for path in paths:
@@ -54,4 +54,4 @@ def _read(tree: DiskTree, subject: Subject) -> Shown:
             faults[path] = data
         else:
             texts[path] = data.decode("utf-8", "replace")
-    return Shown(subject, "", texts, faults)
+    return ShownText(subject, "", texts, faults)

@@ -21,7 +21,7 @@ from qrspi.world.files import json_log
 from qrspi.world.files.run_tree import DiskTree
 
 
-class Change(NamedTuple):
+class NewestChange(NamedTuple):
     """The newest line of a trail: `3 h ago, ada`."""
 
     time: str
@@ -33,13 +33,13 @@ class Card(NamedTuple):
     where: str
     says: str  # the next action; why it was set aside, of a run that was
     errors: list[dict[str, Any]]
-    last: Change | None
+    last: NewestChange | None
     answer: str  # the address where its question is answered; '' when it asks nobody
     forms: tuple[Form, ...]
     track: tuple[Stop, ...]
 
 
-class Group(NamedTuple):
+class WaitingGroup(NamedTuple):
     who: str
     title: str
     total: int
@@ -82,12 +82,12 @@ def _changed(commands: Commands, run: str) -> float:
 
 def _groups(
     commands: Commands, ordered: list[dict[str, Any]], shown: Sequence[dict[str, Any]]
-) -> list[Group]:
-    groups: list[Group] = []
+) -> list[WaitingGroup]:
+    groups: list[WaitingGroup] = []
     for who, title in words.WHO.items():
         cards = [_card(commands, run) for run in shown if _who(run) == who]
         if cards:
-            groups.append(Group(who, title, sum(_who(run) == who for run in ordered), cards))
+            groups.append(WaitingGroup(who, title, sum(_who(run) == who for run in ordered), cards))
     return groups
 
 
@@ -118,11 +118,11 @@ def why_closed(commands: Commands, run: dict[str, Any]) -> str:
     return body or "Nobody said why."
 
 
-def last_change(commands: Commands, run: str) -> Change | None:
+def last_change(commands: Commands, run: str) -> NewestChange | None:
     tree = DiskTree(f"{commands.session.root.runs_dir}/{run}")
     for entry in json_log.tail(tree, audit_trail.FILE, 1):
         line = entry if isinstance(entry, Problem) else audit_trail.read(entry.record, -1)
         if not isinstance(line, Problem):
             agents = ", ".join(answer.agent for answer in line.answers[:2])
-            return Change(line.time, line.who.partition(" <")[0] or agents or "qrspi")
+            return NewestChange(line.time, line.who.partition(" <")[0] or agents or "qrspi")
     return None

@@ -11,7 +11,7 @@ from qrspi.core.tree import Fault
 from qrspi.web.answers import gates
 from qrspi.web.html import Page
 from qrspi.web.pages import step
-from qrspi.web.parts.markdown import Place
+from qrspi.web.parts.markdown import TextPlace
 from qrspi.world.files.run_tree import DiskTree
 
 _LIMIT = 2 * 1024 * 1024
@@ -40,7 +40,7 @@ def _shown(data: bytes | Fault, run: str, path: str) -> dict[str, Any]:
     if b"\0" in data[:8192]:
         return {"says": f"This file is binary: {len(data)} bytes."}
     text = data.decode("utf-8", "replace")
-    place = Place(run, path)
+    place = TextPlace(run, path)
     if path.endswith(".md"):
         return {"shelf": step.shelf(text, place, [])}
     return {"shelf": step.Shelf(path, place.prefix, lines=tuple(text.splitlines()))}

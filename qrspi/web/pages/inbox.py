@@ -29,7 +29,7 @@ class Waiting(NamedTuple):
         return f"{self.item['run']} {self.item['kind']} {self.item['finding'] or ''}"
 
 
-class Given(NamedTuple):
+class GivenAnswer(NamedTuple):
     name: str
     answer: Answer
 
@@ -63,7 +63,7 @@ def answered(commands: Commands, fields: dict[str, str]) -> Page:
             continue
         typed = forms.words(run, "decide", {"finding": finding, "choice": choice})
         if isinstance(typed, tuple) and not run.startswith("-"):
-            given.append(Given(f"{run} {finding} {choice}", commands.run(*typed)))
+            given.append(GivenAnswer(f"{run} {finding} {choice}", commands.run(*typed)))
     shown = page(commands, {})
     refused = any(one.answer.status for one in given)
     context = {**shown.context, "given": given}

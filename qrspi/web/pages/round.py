@@ -21,7 +21,7 @@ from qrspi.web.pages.spend import Sums
 from qrspi.web.parts import agents, diff_table, finding_cards, markdown, tabs, words
 from qrspi.web.parts.diff_table import Table
 from qrspi.web.parts.finding_cards import Card
-from qrspi.web.parts.markdown import Place
+from qrspi.web.parts.markdown import TextPlace
 from qrspi.world.runs.committed_tree import CommittedTree
 
 _DIFF_LIMIT = 2 * 1024 * 1024
@@ -115,5 +115,7 @@ def _text(tree: CommittedTree, path: str) -> str:
     data = tree.read(path)
     if isinstance(data, Fault):
         return ""
-    blocks = markdown.blocks(data.decode("utf-8", "replace"), Place(tree.name, path, f"{path}:"))
+    blocks = markdown.blocks(
+        data.decode("utf-8", "replace"), TextPlace(tree.name, path, f"{path}:")
+    )
     return "".join(block.html for block in blocks)

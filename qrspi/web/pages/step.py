@@ -12,10 +12,10 @@ from qrspi.core.tree import Fault
 from qrspi.web.answers import gates
 from qrspi.web.answers.forms import Form
 from qrspi.web.answers.gates import Gate
-from qrspi.web.answers.shown_texts import Shown, ShownTexts
+from qrspi.web.answers.shown_texts import ShownText, ShownTexts
 from qrspi.web.html import Page
 from qrspi.web.parts import markdown, review_rounds, track
-from qrspi.web.parts.markdown import Block, Place
+from qrspi.web.parts.markdown import Block, TextPlace
 from qrspi.world.runs.committed_tree import CommittedTree
 
 Comment = dict[str, Any]
@@ -70,16 +70,16 @@ def text(commands: Commands, texts: ShownTexts, run: dict[str, Any], step: str) 
     return Text(shelves(shown, run["run"], comments or []), shown.hash, gate, form)
 
 
-def shelves(shown: Shown, run: str, comments: list[Comment]) -> tuple[Shelf, ...]:
+def shelves(shown: ShownText, run: str, comments: list[Comment]) -> tuple[Shelf, ...]:
     read = (
-        shelf(words, Place(run, path, f"{path}:" if at else ""), comments)
+        shelf(words, TextPlace(run, path, f"{path}:" if at else ""), comments)
         for at, (path, words) in enumerate(shown.texts.items())
     )
     missing = (Shelf(path, f"{path}:", fault=fault) for path, fault in shown.faults.items())
     return (*read, *missing)
 
 
-def shelf(words: str, place: Place, comments: list[Comment]) -> Shelf:
+def shelf(words: str, place: TextPlace, comments: list[Comment]) -> Shelf:
     mine = [comment for comment in comments if comment["file"] == place.path]
     if len(words) > markdown.LONGEST:
         lines = tuple(words.splitlines())

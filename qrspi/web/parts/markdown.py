@@ -46,7 +46,7 @@ class Block(NamedTuple):
         return self.html.startswith("<p>&lt;!--") and self.html.endswith("--&gt;</p>\n")
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """Where a text is shown: links lead to its neighbours, and the addresses of its lines begin
     with `prefix` where a page shows more than one file."""
 
@@ -59,14 +59,14 @@ class Place(NamedTuple):
         return self.path.rpartition("/")[0]
 
 
-def blocks(text: str, place: Place) -> tuple[Block, ...]:
+def blocks(text: str, place: TextPlace) -> tuple[Block, ...]:
     """The text without its frontmatter, block by block; lines are counted from 1."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")  # as the parser counts lines
     front = _front(text)
     return tuple(_blocks(text.removeprefix(front), place, front.count("\n")))
 
 
-def _blocks(text: str, place: Place, skipped: int) -> Iterator[Block]:
+def _blocks(text: str, place: TextPlace, skipped: int) -> Iterator[Block]:
     lines, at = text.split("\n"), 0
     for first, last, group in _groups(_parser().parse(text)):
         yield from _between(lines, at, first, skipped)
@@ -119,7 +119,7 @@ def _groups(tokens: Sequence[Token]) -> Iterator[tuple[int, int, list[Token]]]:
             group = []
 
 
-def _html(tokens: list[Token], place: Place, offset: int) -> str:
+def _html(tokens: list[Token], place: TextPlace, offset: int) -> str:
     _number(tokens, place.prefix, offset)
     for token in tokens:
         if token.type.startswith("heading_"):
@@ -196,7 +196,7 @@ _RULES = {
 }
 
 
-def _point(token: Token, place: Place) -> None:
+def _point(token: Token, place: TextPlace) -> None:
     """A link to another file of the run leads to its page."""
     for name in ("href", "src"):
         target = token.attrGet(name)

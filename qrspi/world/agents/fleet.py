@@ -9,7 +9,7 @@ from qrspi.core.model import Problem
 from qrspi.world.agents.dispatch_context import DispatchContext
 from qrspi.world.agents.request import Answer, Request
 from qrspi.world.fleet.connection import BrokerLost
-from qrspi.world.fleet.run_mail import Gone, RunMail
+from qrspi.world.fleet.run_mail import BrokerGone, RunMail
 
 
 def send(request: Request, wire: DispatchContext) -> Answer:
@@ -47,7 +47,7 @@ def _awaited(job: str, request: Request, mail: RunMail) -> Answer | None:
             return answer
         while True:
             delivered = hear()
-            if isinstance(delivered, Gone):
+            if isinstance(delivered, BrokerGone):
                 return Answer(problem=delivered.problem)
             word, kept = delivered
             match word:

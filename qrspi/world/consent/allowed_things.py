@@ -12,12 +12,12 @@ from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
-from qrspi.core.trust import Kind, Named
+from qrspi.core.trust import Kind, NamedThing
 from qrspi.world.files import atomic_write, own_files
 from qrspi.world.files.run_tree import DiskTree, opened
 
 
-class Entry(NamedTuple):
+class Permit(NamedTuple):
     project: str
     kind: Kind
     field: str
@@ -31,7 +31,7 @@ def folder(environment: Mapping[str, str]) -> str:
     return f"{own_files.settings_folder(environment)}/trust"
 
 
-def holds(place: str, project: str, named: Named) -> bool:
+def holds(place: str, project: str, named: NamedThing) -> bool:
     try:
         if folder := own_files.exchangeable(place):
             raise _unreadable(folder, "it is not yours, or others may write it")
@@ -54,8 +54,8 @@ def _unreadable(path: str, why: str) -> Halt:
     return Halt(Problem("unreadable", text, file=path, hint=f"ls -ld {path}"))
 
 
-def keep(place: str, project: str, named: Named, by: str, time: str) -> None:
-    entry = Entry(
+def keep(place: str, project: str, named: NamedThing, by: str, time: str) -> None:
+    entry = Permit(
         project=project,
         kind=named.kind,
         field=named.field,
@@ -79,7 +79,7 @@ def _make(place: str) -> None:
         os.makedirs(folder, mode=0o700, exist_ok=True)
 
 
-def forget(place: str, project: str) -> tuple[Entry, ...]:
+def forget(place: str, project: str) -> tuple[Permit, ...]:
     allowed = [(name, entry) for name, entry in _files(place) if entry.project == project]
     with atomic_write.reporting_errors(place):
         for name, _ in allowed:
@@ -87,11 +87,11 @@ def forget(place: str, project: str) -> tuple[Entry, ...]:
     return tuple(entry for _, entry in allowed)
 
 
-def entries(place: str) -> tuple[Entry, ...]:
+def entries(place: str) -> tuple[Permit, ...]:
     return tuple(sorted(entry for _, entry in _files(place)))
 
 
-def _files(place: str) -> Iterator[tuple[str, Entry]]:
+def _files(place: str) -> Iterator[tuple[str, Permit]]:
     tree = DiskTree(place)
     listing = tree.entries("")
     for one in () if isinstance(listing, Fault) else listing:
@@ -101,10 +101,10 @@ def _files(place: str) -> Iterator[tuple[str, Entry]]:
             yield one.name, entry
 
 
-def _entry(content: bytes) -> Entry | None:
+def _entry(content: bytes) -> Permit | None:
     try:
         fields = json.loads(content)
-        entry = Entry(**{**fields, "variables": tuple(fields["variables"])})
+        entry = Permit(**{**fields, "variables": tuple(fields["variables"])})
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return entry if entry.kind in trust.DEED else None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from qrspi.core import trust
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.trust import ConsentNeeded, Named
+from qrspi.core.trust import ConsentNeeded, NamedThing
 
 TRUST = "QRSPI_TRUST"  # folders, separated like PATH: everything named there is allowed
 
@@ -15,30 +15,30 @@ TRUST = "QRSPI_TRUST"  # folders, separated like PATH: everything named there is
 class Permit(NamedTuple):
     """This user's consent. No other module creates one, and what is started is taken from it."""
 
-    named: Named
+    named: NamedThing
 
 
-def permit(project: str, run: str, named: Named) -> Permit:
+def permit(project: str, run: str, named: NamedThing) -> Permit:
     require(project, run, (named,))
     return Permit(named)
 
 
-def by_own_file(named: Named) -> Permit:
+def by_own_file(named: NamedThing) -> Permit:
     """For what no repository names: the user's own worker.toml lists it, which is the consent."""
     return Permit(named)
 
 
-def must_cover(held: Permit | None, named: Named | None) -> None:
+def must_cover(held: Permit | None, named: NamedThing | None) -> None:
     if named is not None and (held is None or held.named != named):
         raise RuntimeError(f"{named.field} is used without a permit")
 
 
-def require(project: str, run: str, named: Iterable[Named]) -> None:
+def require(project: str, run: str, named: Iterable[NamedThing]) -> None:
     if missing := lacking(project, named):
         raise ConsentNeeded(os.path.realpath(project), run, missing)
 
 
-def lacking(project: str, named: Iterable[Named]) -> tuple[Named, ...]:
+def lacking(project: str, named: Iterable[NamedThing]) -> tuple[NamedThing, ...]:
     wanted = tuple(dict.fromkeys(named))
     if not wanted or is_trusted(project, os.environ):
         return ()
@@ -49,7 +49,7 @@ def lacking(project: str, named: Iterable[Named]) -> tuple[Named, ...]:
     return tuple(one for one in wanted if not allowed_things.holds(place, real, one))
 
 
-def allow(project: str, named: Iterable[Named], by: str, time: str) -> None:
+def allow(project: str, named: Iterable[NamedThing], by: str, time: str) -> None:
     from qrspi.world.consent import allowed_things
 
     place = allowed_things.folder(os.environ)
@@ -66,7 +66,7 @@ def is_trusted(project: str, environment: Mapping[str, str]) -> bool:
     return any(real == folder or real.startswith(f"{folder.rstrip('/')}/") for folder in folders)
 
 
-def folder_outside(project: str, code_path: str) -> Named | None:
+def folder_outside(project: str, code_path: str) -> NamedThing | None:
     real, inside = os.path.realpath(os.path.join(project, code_path)), os.path.realpath(project)
     if f"{real}/".startswith(f"{inside.rstrip('/')}/"):
         return None

@@ -25,7 +25,7 @@ _BLOCK = 64 * 1024
 _MARKS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 
 
-class Entry(NamedTuple):
+class LogLine(NamedTuple):
     line: int  # from 1; in a tail from the end, as in a slice: -1 is the last
     record: Mapping[str, Any]
 
@@ -73,7 +73,7 @@ def settle(directory: int, name: str) -> None:
     atomic_write.sync(directory)
 
 
-def read(tree: DiskTree, path: str) -> Iterator[Entry | Problem]:
+def read(tree: DiskTree, path: str) -> Iterator[LogLine | Problem]:
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
         yield from unreadable(path, fd)
@@ -93,7 +93,7 @@ def _lines(file: io.BufferedReader) -> Iterator[bytes]:
             line = file.readline(LINE_LIMIT)
 
 
-def tail(tree: DiskTree, path: str, count: int) -> tuple[Entry | Problem, ...]:
+def tail(tree: DiskTree, path: str, count: int) -> tuple[LogLine | Problem, ...]:
     """The last lines, at a cost that does not depend on the length of the log."""
     fd = tree.descriptor(path)
     if isinstance(fd, Fault):
@@ -156,7 +156,7 @@ def _first_line(data: bytes) -> int:
     return len(data) if end < 0 else end
 
 
-def entries(lines: Iterable[bytes], first: int, file: str) -> Iterator[Entry | Problem]:
+def entries(lines: Iterable[bytes], first: int, file: str) -> Iterator[LogLine | Problem]:
     for number, line in enumerate(lines, first):
         record = _plain(line)
         if record is None:
@@ -164,7 +164,7 @@ def entries(lines: Iterable[bytes], first: int, file: str) -> Iterator[Entry | P
         if record is None:
             yield from _wrong(line, number, file)
         else:
-            yield Entry(number, record)
+            yield LogLine(number, record)
 
 
 def _plain(line: bytes) -> Any:

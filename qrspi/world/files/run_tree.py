@@ -33,7 +33,7 @@ _KINDS = {
 }
 
 
-class Held(NamedTuple):
+class HeldFolder(NamedTuple):
     path: str
     fd: int
     identity: tuple[int, int] | None  # device and inode; a glance does not ask
@@ -48,7 +48,7 @@ class DiskTree:
         self, path: str | os.PathLike[str], in_git: bool | None = None, *, glance: bool = False
     ) -> None:
         """A `glance` is for one derivation: it looks up no directory twice."""
-        self._held: list[Held] = []  # from the run down to the directory read last
+        self._held: list[HeldFolder] = []  # from the run down to the directory read last
         self._glance = glance
         self.path = os.fspath(path).rstrip("/") or "/"
         self._in_git = in_git
@@ -186,10 +186,10 @@ class DiskTree:
             path, fd = f"{above.path}/{part}", step_into(above.fd, part)
         else:
             path, fd = part, step_into(None, part, f"{self.path}/")
-        self._held.append(Held(path, fd, None if self._glance else _identity(os.fstat(fd))))
+        self._held.append(HeldFolder(path, fd, None if self._glance else _identity(os.fstat(fd))))
         DiskTree._all_held.add(fd)
 
-    def _leads_to(self, held: Held) -> bool:
+    def _leads_to(self, held: HeldFolder) -> bool:
         return self._glance or _identity(os.lstat(f"{self.path}/{held.path}")) == held.identity
 
     def _close_last(self) -> None:

@@ -97,7 +97,7 @@ class Line:
     def is_there(self, name: str) -> bool:
         return self.standing(name) is not None
 
-    def standing(self, name: str) -> Standing | None:
+    def standing(self, name: str) -> QueueState | None:
         amqp = library()
         with reported():
             self._asking = self._asking or self._connection.channel()
@@ -106,7 +106,7 @@ class Line:
             except amqp.exceptions.NotFound:
                 self._asking = None
                 return None
-        return Standing(declared.message_count, declared.consumer_count)
+        return QueueState(declared.message_count, declared.consumer_count)
 
     def delete(self, name: str) -> None:
         with reported():
@@ -136,7 +136,7 @@ class Line:
             self._connection.collect()
 
 
-class Standing(NamedTuple):
+class QueueState(NamedTuple):
     waiting: int
     consumers: int
 

@@ -38,7 +38,7 @@ class Delivered(NamedTuple):
     kept: Callable[[], None]
 
 
-class Gone(NamedTuple):
+class BrokerGone(NamedTuple):
     problem: Problem
 
 
@@ -52,7 +52,7 @@ class RunMail:
         self._strangers = strangers  # takes every word that no thread waits for
         self._queue = queues.of_run(machine, path)
         self.ticket = queues.ticket(os.urandom(32)).name
-        self._waiting: dict[str, SimpleQueue[Delivered | Gone]] = {}
+        self._waiting: dict[str, SimpleQueue[Delivered | BrokerGone]] = {}
         self._queued: dict[str, tuple[str, float]] = {}  # job: its vendor, and since when
         self._started: set[str] = set()
         self._guard = threading.Condition()
@@ -84,7 +84,7 @@ class RunMail:
         self._out.close()
         if self._publishing.locked():
             self._publishing.release()
-        self._tell_all(Gone(_INTERRUPTED))
+        self._tell_all(BrokerGone(_INTERRUPTED))
 
     @property
     def reply_queue(self) -> str:
@@ -128,7 +128,7 @@ class RunMail:
                 self._out = self._again(self._out, heartbeat=0)
 
     @contextmanager
-    def words(self, job: str) -> Iterator[Callable[[], Delivered | Gone]]:
+    def words(self, job: str) -> Iterator[Callable[[], Delivered | BrokerGone]]:
         with self._guard:
             slot = self._waiting.setdefault(job, SimpleQueue())
         try:
@@ -219,11 +219,11 @@ class RunMail:
             text = f"the broker {self._where.shown} was lost while its answer was awaited"
             text += "; it is not lost there"
             hint = "run the same command again"
-            self._tell_all(Gone(Problem("broker-lost", text, hint=hint)))
+            self._tell_all(BrokerGone(Problem("broker-lost", text, hint=hint)))
             return False
         return True
 
-    def _tell_all(self, word: Gone) -> None:
+    def _tell_all(self, word: BrokerGone) -> None:
         with self._guard:
             slots = tuple(self._waiting.values())  # whoever is told leaves it
         for slot in slots:

@@ -17,7 +17,7 @@ from qrspi.core.tree import Fault, entries
 from qrspi.world.files.run_tree import DiskTree
 
 if TYPE_CHECKING:
-    from qrspi.core.trust import Named
+    from qrspi.core.trust import NamedThing
 
 _AGENTS = ".qrspi/agents"
 _NOT_THERE = Fault("absent")
@@ -44,7 +44,7 @@ def look_at(
     return own.role if own else shipped(name)
 
 
-def own_texts(run: str, project: str) -> tuple[Named, ...]:
+def own_texts(run: str, project: str) -> tuple[NamedThing, ...]:
     """The role texts that the run and the project contain."""
     found = (_own(name, run, project) for name in names(run, project))
     return tuple(named for own in found if own and (named := own.named(project)))
@@ -57,7 +57,7 @@ class _Own(NamedTuple):
     content: bytes | Fault
     role: Role | Problem
 
-    def named(self, project: str | os.PathLike[str]) -> Named | None:
+    def named(self, project: str | os.PathLike[str]) -> NamedThing | None:
         if isinstance(self.content, Fault):
             return None
         from qrspi.core import trust

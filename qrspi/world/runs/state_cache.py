@@ -28,7 +28,7 @@ from qrspi.core.derivation.derive import derive
 from qrspi.core.digest import sha256
 from qrspi.core.model import RunState
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.recording_tree import RecordingTree, Seen
+from qrspi.core.recording_tree import Observation, RecordingTree
 from qrspi.core.tree import Fault
 from qrspi.world.files import mounts
 from qrspi.world.files.run_tree import DiskTree, opened
@@ -68,7 +68,7 @@ class StateCache:
         return state_json.load(entry.state, steps=steps)
 
     def entry(
-        self, run: RunDir, state: RunState, seen: Iterable[Seen], *, steps: bool
+        self, run: RunDir, state: RunState, seen: Iterable[Observation], *, steps: bool
     ) -> str | None:
         """None where the state may not be kept."""
         looked_at = tuple(seen)
@@ -172,7 +172,7 @@ def _are_as_kept(place: int, there: list[list[Any]]) -> bool:
     return True
 
 
-def _with_folders(seen: Iterable[Seen]) -> dict[str, None]:
+def _with_folders(seen: Iterable[Observation]) -> dict[str, None]:
     """With the folders on the way: a folder that became a link leads to the same files, and is not
     followed. A folder of the run itself cannot be swapped without a change of the run."""
     paths = {".": None}

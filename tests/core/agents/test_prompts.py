@@ -25,7 +25,7 @@ from qrspi.core.agents.prompts import (
     without_paths,
 )
 from qrspi.core.agents.roles import SHARED, Role
-from qrspi.core.artifacts.inquiry import Together
+from qrspi.core.artifacts.inquiry import QuestionGroup
 from qrspi.core.artifacts.questions import Question
 from qrspi.core.pipeline import upstream
 from qrspi.core.text import untrusted_markers
@@ -314,7 +314,7 @@ def test_an_authors_prompt_for_one_question():
         f"{RUN}/research/q02-web.md",
         (f"{RUN}/questions.md",),
         pipeline="quick",
-        asked=Together((Question(2, "web", "What?"),)),
+        asked=QuestionGroup((Question(2, "web", "What?"),)),
         question_budget=5,
     )
     assert named_only(author_prompt(given, PARTS)) == (
@@ -335,7 +335,7 @@ def test_an_authors_prompt_for_one_question():
 def test_an_authors_prompt_for_several_questions():
     asked = (Question(2, "web", "What?"), Question(4, "web", "Since when?", joins=2))
     role = _role("author-research-question")
-    given = Author(role, "research", RUN, f"{RUN}/research/q02-web.md", asked=Together(asked))
+    given = Author(role, "research", RUN, f"{RUN}/research/q02-web.md", asked=QuestionGroup(asked))
     assert named_only(author_prompt(given, PARTS)) == (
         "[untrusted-data]\n\n[artifact-rules]\n\n[author-research-question]\n\n[answer-print]\n\n"
         "# This time\n\n"

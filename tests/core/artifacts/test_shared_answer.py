@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core.artifacts.inquiry import Together
+from qrspi.core.artifacts.inquiry import QuestionGroup
 from qrspi.core.artifacts.questions import Question
 from qrspi.core.artifacts.shared_answer import fault, with_ids
 
-ONE = Together((Question(1, "web", "a"),))
-TWO = Together((Question(1, "web", "a"), Question(12, "web", "b", 1)))
+ONE = QuestionGroup((Question(1, "web", "a"),))
+TWO = QuestionGroup((Question(1, "web", "a"), Question(12, "web", "b", 1)))
 WHOLE = """---
 status: draft
 ---

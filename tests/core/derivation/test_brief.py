@@ -7,7 +7,7 @@ import pytest
 from qrspi.core.derivation import brief
 from qrspi.core.derivation.brief import reasons
 from qrspi.core.derivation.derive import survey
-from qrspi.core.recording_tree import RecordingTree, Seen
+from qrspi.core.recording_tree import Observation, RecordingTree
 from qrspi.core.rounds import pause_file
 from tests import runs
 from tests.core.rounds.test_loop import PAUSED, SCORED, opened, with_engine_files
@@ -134,8 +134,8 @@ def test_a_witness_remembers_the_most_that_was_read_of_each_file() -> None:
     witness.read("a.md", 0)
     assert (witness.name, witness.in_git) == (runs.RUN, True)
     assert witness.seen == (
-        Seen("a.md", "whole", "there"),
-        Seen(".", "listing", "there"),
-        Seen("gone.md", "start", "absent"),
-        Seen("b", "whole", "not-a-file"),
+        Observation("a.md", "whole", "there"),
+        Observation(".", "listing", "there"),
+        Observation("gone.md", "start", "absent"),
+        Observation("b", "whole", "not-a-file"),
     )

@@ -7,7 +7,7 @@ from qrspi.core.model import Decision, Problem
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records.approvals import Record
 from qrspi.core.rounds import convergence, scope_set
-from qrspi.core.rounds.convergence import Chosen, ScopeSetFile
+from qrspi.core.rounds.convergence import ChosenReviewers, ScopeSetFile
 from qrspi.core.rounds.scope_set import ScopeSet
 from qrspi.core.tree import Fault
 from tests import runs
@@ -290,7 +290,9 @@ def said(*rounds: str) -> dict[str, bytes]:
     return files
 
 
-def chosen(number: int, files: dict[str, bytes], mode: str = "raisers", base: int = 0) -> Chosen:
+def chosen(
+    number: int, files: dict[str, bytes], mode: str = "raisers", base: int = 0
+) -> ChosenReviewers:
     config = configs.read(runs.config(later_rounds=mode))
     return convergence.choose_reviewers(runs.tree(files), PLAN, config, TAGS, number, base)
 
@@ -315,7 +317,7 @@ def test_raisers_and_one_more(
     found = chosen(number, said(*rounds), base=base)
     assert found.tags == tuple(expected)
     assert bool(found.because) == (found.tags != TAGS)
-    assert chosen(number, said(*rounds), "all", base) == Chosen(TAGS)
+    assert chosen(number, said(*rounds), "all", base) == ChosenReviewers(TAGS)
 
 
 @pytest.mark.rule("LIV-19")

@@ -5,8 +5,8 @@ import pytest
 from qrspi.core.rounds import lineage
 from qrspi.core.rounds.lineage import (
     Course,
+    FindingRecord,
     Outlook,
-    Record,
     RoundFindings,
     Sighting,
     similarity,
@@ -28,16 +28,16 @@ def record(
     tag: str = "quality-claude",
     dropped: bool = False,
     decision: str = "",
-) -> Record:
+) -> FindingRecord:
     verdict = "drop" if dropped else "keep"
-    return Record(tag, f"F{at:02d}", section, message, verdict, decision)  # type: ignore[arg-type]
+    return FindingRecord(tag, f"F{at:02d}", section, message, verdict, decision)  # type: ignore[arg-type]
 
 
-def rounds(*rows: list[Record]) -> list[RoundFindings]:
+def rounds(*rows: list[FindingRecord]) -> list[RoundFindings]:
     return [RoundFindings(at, tuple(row)) for at, row in enumerate(rows, 1)]
 
 
-def states(*rows: list[Record]) -> list[str]:
+def states(*rows: list[FindingRecord]) -> list[str]:
     return [one.state for one in lineage.trace(rounds(*rows)).findings]
 
 
@@ -137,7 +137,7 @@ def test_a_settled_finding_that_comes_back_is_re_raised(
     dropped: bool, decision: str, fate: str, gap: int
 ) -> None:
     settled = record(EXPIRY, dropped=dropped, decision=decision)
-    between: list[list[Record]] = [[] for _ in range(gap)]
+    between: list[list[FindingRecord]] = [[] for _ in range(gap)]
     found = lineage.trace(rounds([settled], *between, [record(EXPIRY_AGAIN)]))
     (one,) = found.findings
     assert (one.state, one.because) == (

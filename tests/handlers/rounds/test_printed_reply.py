@@ -9,7 +9,7 @@ import pytest
 from qrspi.core.errors import Misuse
 from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import printed_reply
-from qrspi.handlers.rounds.printed_reply import Source, Taken
+from qrspi.handlers.rounds.printed_reply import Source, TakenReply
 from qrspi.world.runs.dry_run import DryRunWorkspace
 from tests import runs
 from tests.handlers import reviewing
@@ -31,12 +31,12 @@ def project(tmp_path: Path) -> Reviewing:
     return project
 
 
-def split(project: Reviewing, reply: bytes, tag: str = TAG) -> Taken:
+def split(project: Reviewing, reply: bytes, tag: str = TAG) -> TakenReply:
     source = Source(about("design"), 1, tag, reply)
     return printed_reply.split(project.workspace(), source, Options())
 
 
-def take(project: Reviewing, reply: bytes, tag: str = TAG) -> Taken:
+def take(project: Reviewing, reply: bytes, tag: str = TAG) -> TakenReply:
     source = Source(about("design"), 1, tag, reply)
     return printed_reply.ingest(project.workspace(), source, Options())
 

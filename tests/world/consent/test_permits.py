@@ -11,7 +11,7 @@ import pytest
 from qrspi.core import trust
 from qrspi.core.config.vendors import Command, Provider
 from qrspi.core.errors import Halt
-from qrspi.core.trust import ConsentNeeded, Named
+from qrspi.core.trust import ConsentNeeded, NamedThing
 from qrspi.world.consent import allowed_things, permits
 from qrspi.world.consent.permits import Permit
 
@@ -44,7 +44,7 @@ def test_what_was_allowed_passes_and_nothing_else(shop: str, tmp_path: Path) -> 
     assert permits.lacking(str(tmp_path), [MAKE]) == (MAKE,)
 
 
-def others() -> list[Named]:
+def others() -> list[NamedThing]:
     """Each differs in one thing from what was allowed, or from another of these."""
     provider = Provider("https://a.example", "KEY", "openai-chat-completions", {})
     return [
@@ -113,7 +113,7 @@ def test_what_is_forgotten_is_asked_about_again(shop: str, tmp_path: Path) -> No
     assert [entry.project for entry in allowed_things.forget(place, shop)] == [shop]
     assert permits.lacking(shop, [MAKE]) == (MAKE,)
     assert allowed_things.entries(place) == (
-        allowed_things.Entry(
+        allowed_things.Permit(
             other, "shell", "gates.test_command", "make test", ("*",), "config set", NOW
         ),
     )

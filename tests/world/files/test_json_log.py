@@ -12,7 +12,7 @@ import pytest
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
 from qrspi.world.files import json_log
-from qrspi.world.files.json_log import LINE_LIMIT, Entry
+from qrspi.world.files.json_log import LINE_LIMIT, LogLine
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs.workspace import Workspace
 
@@ -33,7 +33,7 @@ def space(run: Path) -> Iterator[Workspace]:
 
 
 def records(run: Path) -> list[object]:
-    return [item.record for item in json_log.read(DiskTree(run), LOG) if isinstance(item, Entry)]
+    return [item.record for item in json_log.read(DiskTree(run), LOG) if isinstance(item, LogLine)]
 
 
 def messages(run: Path) -> list[str]:
@@ -169,7 +169,7 @@ def test_a_tail_counts_from_the_end(run: Path) -> None:
             file=LOG,
             expected="a JSON object",
         ),
-        Entry(-2, {"n": 3}),
+        LogLine(-2, {"n": 3}),
         Problem(
             "torn-line",
             f"{LOG} line 1 from the end was cut off by a command that was killed: it does not "
@@ -189,7 +189,7 @@ def test_a_long_log_is_read_and_added_to_at_its_end_only(run: Path) -> None:
     with Workspace(run).locked() as space:
         space.append(".qrspi/audit.jsonl", b'{"n": 3}\n')
         last = json_log.tail(space, ".qrspi/audit.jsonl", 2)
-    assert [item.record for item in last if isinstance(item, Entry)] == [{"n": 2}, {"n": 3}]
+    assert [item.record for item in last if isinstance(item, LogLine)] == [{"n": 2}, {"n": 3}]
 
 
 def test_what_is_no_log_is_not_added_to(run: Path, space: Workspace) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from qrspi.core.model import Problem
 from qrspi.world.files import log_follow
-from qrspi.world.files.json_log import LINE_LIMIT, Entry
-from qrspi.world.files.log_follow import Place
+from qrspi.world.files.json_log import LINE_LIMIT, LogLine
+from qrspi.world.files.log_follow import LogPosition
 from qrspi.world.files.run_tree import DiskTree
 
 LOG = "log.jsonl"
@@ -29,8 +29,8 @@ def add(run: Path, data: bytes) -> None:
         log.write(data)
 
 
-def numbers(items: tuple[Entry | Problem, ...]) -> list[object]:
-    return [item.record["n"] if isinstance(item, Entry) else item.code for item in items]
+def numbers(items: tuple[LogLine | Problem, ...]) -> list[object]:
+    return [item.record["n"] if isinstance(item, LogLine) else item.code for item in items]
 
 
 @pytest.mark.rule("AUD-01")
@@ -50,13 +50,13 @@ def test_each_line_comes_once_and_whole(run: Path) -> None:
 
 def test_nothing_of_the_past(run: Path) -> None:
     add(run, b'{"n": 1}\n')
-    assert log_follow.last(DiskTree(run), LOG, 0) == ((), Place((run / LOG).stat().st_ino, 9))
+    assert log_follow.last(DiskTree(run), LOG, 0) == ((), LogPosition((run / LOG).stat().st_ino, 9))
 
 
 def test_a_log_that_comes_later_is_shown_from_its_start(run: Path) -> None:
     tree = DiskTree(run)
     begun = log_follow.last(tree, LOG, 5)
-    assert begun == ((), Place())
+    assert begun == ((), LogPosition())
     add(run, b'{"n": 1}\n')
     assert numbers(log_follow.news(tree, LOG, begun.place).items) == [1]
 
@@ -89,7 +89,7 @@ def test_a_line_without_end_is_not_waited_for_for_ever(run: Path) -> None:
         log.seek(LINE_LIMIT + 5)
         log.write(b'\n{"n": 1}\n')
     tree = DiskTree(run)
-    first = log_follow.news(tree, LOG, Place())
+    first = log_follow.news(tree, LOG, LogPosition())
     assert numbers(first.items) == ["malformed-line"]
     assert numbers(log_follow.news(tree, LOG, first.place).items) == ["malformed-line", 1]
 
@@ -104,8 +104,8 @@ def pipe() -> Iterator[tuple[int, int]]:
 def test_it_ends_when_nobody_reads(run: Path, pipe: tuple[int, int]) -> None:
     add(run, b'{"n": 1}\n')
     reader, writer = pipe
-    lines = log_follow.following(DiskTree(run), LOG, Place(), writer)
-    assert next(lines) == Entry(-1, {"n": 1})
+    lines = log_follow.following(DiskTree(run), LOG, LogPosition(), writer)
+    assert next(lines) == LogLine(-1, {"n": 1})
     os.close(reader)
     assert list(lines) == []
 
@@ -113,7 +113,7 @@ def test_it_ends_when_nobody_reads(run: Path, pipe: tuple[int, int]) -> None:
 def test_a_log_that_cannot_be_read_is_told_once(run: Path, pipe: tuple[int, int]) -> None:
     (run / LOG).mkdir()
     reader, writer = pipe
-    lines = log_follow.following(DiskTree(run), LOG, Place(), writer)
+    lines = log_follow.following(DiskTree(run), LOG, LogPosition(), writer)
     assert next(lines) == Problem(
         "unreadable",
         f"cannot read {LOG}: it is a directory, expected a regular file",
@@ -123,6 +123,6 @@ def test_a_log_that_cannot_be_read_is_told_once(run: Path, pipe: tuple[int, int]
     )
     (run / LOG).rmdir()
     add(run, b'{"n": 1}\n')
-    assert next(lines) == Entry(-1, {"n": 1})
+    assert next(lines) == LogLine(-1, {"n": 1})
     os.close(reader)
     assert list(lines) == []

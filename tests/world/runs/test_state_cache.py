@@ -15,7 +15,7 @@ import qrspi
 from qrspi.core.derivation.derive import derive
 from qrspi.core.filenames import pause_file
 from qrspi.core.model import RunState
-from qrspi.core.recording_tree import RecordingTree, Seen
+from qrspi.core.recording_tree import Observation, RecordingTree
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs import state_cache
 from qrspi.world.runs.locate import RunDir
@@ -215,7 +215,9 @@ def test_a_folder_on_the_way_that_became_a_link_is_noticed(run: RunDir) -> None:
     (Path(run.path) / deep).parent.mkdir(parents=True)
     (Path(run.path) / deep).write_bytes(runs.clean("quality-claude"))
     cache = cached(run)
-    cache.keep(run, cache.entry(run, derived(run), [Seen(deep, "whole", "there")], steps=True))
+    cache.keep(
+        run, cache.entry(run, derived(run), [Observation(deep, "whole", "there")], steps=True)
+    )
     cache.save()
     assert cached(run).find(run, steps=True) == derived(run)
     next_tick(run)
@@ -248,7 +250,10 @@ def test_what_could_not_be_read_is_tried_again(run: RunDir) -> None:
     """A disk that fails once changes no file."""
     cache = cached(run)
     cache.keep(
-        run, cache.entry(run, derived(run), [Seen("goals.md", "start", "unreadable")], steps=True)
+        run,
+        cache.entry(
+            run, derived(run), [Observation("goals.md", "start", "unreadable")], steps=True
+        ),
     )
     cache.save()
     assert cached(run).find(run, steps=True) is None

@@ -14,7 +14,7 @@ from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
 from qrspi.core.model import CheckpointRow, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import task_records
-from qrspi.core.records.task_records import Outcome, Report
+from qrspi.core.records.task_records import Report, TaskOutcome
 from qrspi.core.text import timestamps
 from qrspi.core.tree import Fault, Tree
 
@@ -30,7 +30,7 @@ class Row(NamedTuple):
     heartbeat: int | None  # seconds since 1970; None when the text is not a time
 
 
-class Asked(NamedTuple):
+class ReviewRequest(NamedTuple):
     id: int
     task: str
     number: int  # of the checkpoint; where it does not say, the one before
@@ -51,7 +51,7 @@ class Review(NamedTuple):
 
 class Board(NamedTuple):
     rows: Mapping[str, Row] = {}
-    asked: Mapping[str, Asked] = {}  # the newest request of each task
+    asked: Mapping[str, ReviewRequest] = {}  # the newest request of each task
     reviews: tuple[Review, ...] = ()
     warned: Mapping[str, tuple[str, ...]] = {}  # context warnings of each task
 
@@ -70,9 +70,9 @@ class Board(NamedTuple):
         stuck = sorted(row.task for row in self.rows.values() if row.state == "error")
         return (*self.waiting, *stuck)
 
-    def request(self, task: str) -> Asked:
+    def request(self, task: str) -> ReviewRequest:
         """The newest request. A task may set its state and say nothing."""
-        return self.asked.get(task) or Asked(0, task, 1, 1, checkpoint_request.read(""))
+        return self.asked.get(task) or ReviewRequest(0, task, 1, 1, checkpoint_request.read(""))
 
     def last(self, task: str) -> Review | None:
         return next((review for review in reversed(self.reviews) if review.task == task), None)
@@ -82,7 +82,7 @@ class Board(NamedTuple):
         in_error = task in self.rows and self.rows[task].state == "error"
         return in_error and last is not None and last.verdict == "escalated"
 
-    def is_answered(self, asked: Asked) -> bool:
+    def is_answered(self, asked: ReviewRequest) -> bool:
         return any(
             one.task == asked.task and one.request == asked.id and one.verdict != "escalated"
             for one in self.reviews
@@ -147,11 +147,11 @@ def _is_task(word: object) -> bool:
     return isinstance(word, str) and task_key(word) == word
 
 
-def _counted(requests: Iterable[Message], past: tuple[Review, ...]) -> dict[str, Asked]:
+def _counted(requests: Iterable[Message], past: tuple[Review, ...]) -> dict[str, ReviewRequest]:
     """When a person decides about a task that asked too often, the count starts again."""
     decided = {review.task: review.request for review in past if review.anyway}
     cycles: dict[tuple[str, int], int] = {}
-    newest: dict[str, Asked] = {}
+    newest: dict[str, ReviewRequest] = {}
     for message in requests:
         request = checkpoint_request.read(str(message.text))
         before = newest.get(message.task)
@@ -159,7 +159,7 @@ def _counted(requests: Iterable[Message], past: tuple[Review, ...]) -> dict[str,
         if message.id > decided.get(message.task, 0):
             cycles[message.task, number] = cycles.get((message.task, number), 0) + 1
         cycle = cycles.get((message.task, number), 1)
-        newest[message.task] = Asked(message.id, message.task, number, cycle, request)
+        newest[message.task] = ReviewRequest(message.id, message.task, number, cycle, request)
     return newest
 
 
@@ -210,7 +210,7 @@ def _told(run: str, known: Board, row: Row, tree: Tree) -> CheckpointRow:
 
 def _is_reported(tree: Tree, row: Row) -> bool:
     """A heartbeat after the report comes from an implementer that was sent again."""
-    if isinstance(task_records.outcome(tree, row.task), Outcome):
+    if isinstance(task_records.outcome(tree, row.task), TaskOutcome):
         return True
     report = task_records.report(tree, row.task)
     if not isinstance(report, Report) or not report.done:
@@ -219,11 +219,11 @@ def _is_reported(tree: Tree, row: Row) -> bool:
     return row.heartbeat is None or since is None or row.heartbeat <= since
 
 
-def over_cap(asked: Asked) -> str:
+def over_cap(asked: ReviewRequest) -> str:
     return f"asked {asked.cycle} times for review of checkpoint {asked.number}, {CAP} are the most"
 
 
-def place(asked: Asked | None) -> str:
+def place(asked: ReviewRequest | None) -> str:
     if asked is None:
         return ", without a request that says of what"
     of = f" of {asked.request.of}" if asked.request.of else ""

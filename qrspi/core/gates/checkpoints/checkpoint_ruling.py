@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from qrspi.core.gates.checkpoints import checkpoint_board, checkpoint_scale
-from qrspi.core.gates.checkpoints.checkpoint_board import CAP, Asked, Board
+from qrspi.core.gates.checkpoints.checkpoint_board import CAP, Board, ReviewRequest
 from qrspi.core.gates.checkpoints.checkpoint_request import Request
 from qrspi.core.gates.checkpoints.checkpoint_scale import READ_FIRST, Verdict
 from qrspi.core.gates.checkpoints.checkpoint_tables import FILE
@@ -29,7 +29,7 @@ class Reviewer(NamedTuple):
 
 
 class Ruling(NamedTuple):
-    asked: Asked
+    asked: ReviewRequest
     score: int
     verdict: Verdict
     message: str  # to the implementer
@@ -56,7 +56,7 @@ class Ruling(NamedTuple):
 class Escalation(NamedTuple):
     """The task asked too often. This is the only refusal that changes something."""
 
-    asked: Asked
+    asked: ReviewRequest
     message: str
     problem: Problem
     is_told: bool  # the message is there already
@@ -97,7 +97,7 @@ def judge(
     return _scored(board, asked, reviewer, estimate, run)
 
 
-def _escalation(board: Board, asked: Asked, run: str) -> Escalation:
+def _escalation(board: Board, asked: ReviewRequest, run: str) -> Escalation:
     command = checkpoint_board.review_command(run, board, asked.task)
     why = checkpoint_board.over_cap(asked)
     text = f"{asked.task} {why}: it is escalated to a person, and its state is error"
@@ -116,7 +116,7 @@ def _since_person(board: Board, task: str) -> list[checkpoint_board.Review]:
 
 
 def _scored(
-    board: Board, asked: Asked, word: Reviewer, estimate: float | None, run: str
+    board: Board, asked: ReviewRequest, word: Reviewer, estimate: float | None, run: str
 ) -> Ruling | Problem:
     own = asked.request.smoothness
     score = own if word.score is None else word.score
@@ -144,7 +144,7 @@ def _with(command: str, reviewer: Reviewer, more: str) -> str:
     return f"{command}{' --read' if reviewer.read else ''}{score} {more}"
 
 
-def _unread(asked: Asked, score: int, hint: str) -> Problem:
+def _unread(asked: ReviewRequest, score: int, hint: str) -> Problem:
     why = f"a smoothness of {score}" if score == READ_FIRST else "a self-correction"
     proposal = asked.request.fields.get("Proposal", "its proposal")
     text = f"{asked.task} reports {why}: read {proposal} first, then confirm with --read"
@@ -153,7 +153,7 @@ def _unread(asked: Asked, score: int, hint: str) -> Problem:
 
 
 def _ruled(
-    board: Board, asked: Asked, reviewer: Reviewer, score: int, estimate: float | None
+    board: Board, asked: ReviewRequest, reviewer: Reviewer, score: int, estimate: float | None
 ) -> Ruling:
     request, verdict = asked.request, checkpoint_scale.verdict(score)
     bloated = _bloated(request, estimate)
@@ -180,7 +180,7 @@ _REQUIRED = {
 }
 
 
-def _rejection(score: int, feedback: str, verdict: Verdict, asked: Asked) -> str:
+def _rejection(score: int, feedback: str, verdict: Verdict, asked: ReviewRequest) -> str:
     lines = (
         f"REVIEW FAILED (Smoothness: {score}/9):",
         f"Issue: {feedback or checkpoint_scale.MEANING[score]}",

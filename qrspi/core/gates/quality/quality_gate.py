@@ -23,7 +23,7 @@ STEP = "quality"  # the name under which reviewers' dispatches and costs are kep
 Debt = Literal["absent", "stale", "not-pass"]
 
 
-class Standing(NamedTuple):
+class TaskVerdict(NamedTuple):
     task: str
     verdict: str
     debt: Debt | None  # None: nothing is owed
@@ -68,38 +68,38 @@ class QualityGate:
     def records(self) -> QualityRecords:
         return quality_records.read(self._tree)
 
-    def standing(self, key: str) -> Standing:
+    def standing(self, key: str) -> TaskVerdict:
         spec = read_spec(self._tree, key)
         if isinstance(spec, Problem):
-            return Standing(key, "UNREVIEWED", "absent", spec.message, has_text=False)
+            return TaskVerdict(key, "UNREVIEWED", "absent", spec.message, has_text=False)
         standing = _judged(spec, self.records)
         through = standing.debt is not None and self.records.let_through(key, spec.hash)
         return standing._replace(let_through=through)
 
 
-def _judged(spec: Spec, records: QualityRecords) -> Standing:
+def _judged(spec: Spec, records: QualityRecords) -> TaskVerdict:
     key = spec.key
     if spec.skip_tag:
-        return Standing(key, "PASS", None, f"{key} is tagged {spec.skip_tag}")
+        return TaskVerdict(key, "PASS", None, f"{key} is tagged {spec.skip_tag}")
     if spec.is_empty:
-        return Standing(key, "UNREVIEWED", "absent", f"{key}: {NO_SECTIONS}", has_text=False)
+        return TaskVerdict(key, "UNREVIEWED", "absent", f"{key}: {NO_SECTIONS}", has_text=False)
     line = verdict_line.read(spec.line)
     if line is None:
         why = "nobody has reviewed it" if not spec.line else "its verdict cannot be read"
-        return Standing(key, "UNREVIEWED", "absent", f"{key}: {why}")
+        return TaskVerdict(key, "UNREVIEWED", "absent", f"{key}: {why}")
     if line.verdict != "PASS" and (line.hash == spec.hash or line.suppressed_until):
         failing = f" ({', '.join(line.failing)})" if line.failing else ""
-        return Standing(key, line.verdict, "not-pass", f"{key}: {line.verdict}{failing}")
+        return TaskVerdict(key, line.verdict, "not-pass", f"{key}: {line.verdict}{failing}")
     if line.hash != spec.hash:
         why = f"its text has changed since its review of {line.when[:10]}"
-        return Standing(key, "UNREVIEWED", "stale", f"{key}: {why}")
+        return TaskVerdict(key, "UNREVIEWED", "stale", f"{key}: {why}")
     if not records.has(key, spec.line):
         why = f"it claims a PASS that {quality_blocks.FILE} does not have"
-        return Standing(key, "UNREVIEWED", "absent", f"{key}: {why}")
-    return Standing(key, "PASS", None, f"{key}: PASS since {line.when}")
+        return TaskVerdict(key, "UNREVIEWED", "absent", f"{key}: {why}")
+    return TaskVerdict(key, "PASS", None, f"{key}: PASS since {line.when}")
 
 
-def debts(tree: Tree, keys: Iterable[str]) -> tuple[Standing, ...]:
+def debts(tree: Tree, keys: Iterable[str]) -> tuple[TaskVerdict, ...]:
     """The tasks without a PASS, including those that a person has let through."""
     gate = QualityGate(tree)
     standings = (gate.standing(key) for key in keys if not is_exempt(key))
