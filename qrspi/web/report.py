@@ -15,10 +15,10 @@ from qrspi.core.pipeline import subject
 from qrspi.core.records import approvals, task_records
 from qrspi.core.records.approvals import Record
 from qrspi.render.terminal import one_line
-from qrspi.web.parts import finding_cards, review_rounds, track, words
+from qrspi.web.parts import finding_cards, navigation, review_rounds, words
 from qrspi.web.parts.finding_cards import Card
+from qrspi.web.parts.navigation import Stop
 from qrspi.web.parts.review_rounds import Plot, RoundFigures
-from qrspi.web.parts.track import Stop
 from qrspi.world.runs.committed_tree import CommittedTree
 
 _BOXES = {"pending": " ", "in_progress": "~", "completed": "x"}
@@ -75,7 +75,7 @@ class Report(NamedTuple):
 
     @property
     def track(self) -> tuple[Stop, ...]:
-        return track.stops(self.run)
+        return navigation.stops(self.run)
 
     @property
     def spent(self) -> str:

@@ -11,7 +11,7 @@ pytest.importorskip("nh3")
 from qrspi.core.model import Problem
 from qrspi.web.answers import forms, gates
 from qrspi.web.html import environment
-from qrspi.web.parts import diff_table, markdown, paging, review_rounds
+from qrspi.web.parts import diff_table, markdown, navigation, review_rounds
 from qrspi.web.parts.diff_table import Piece, Row, Table
 from qrspi.web.parts.markdown import TextPlace
 from qrspi.web.parts.review_rounds import RoundFigures
@@ -119,7 +119,7 @@ def test_words_of_agents_are_not_offered_as_commands() -> None:
     ],
 )
 def test_long_lists_are_cut(wanted: str, shown: list[int], before: str, after: str) -> None:
-    found, pages = paging.cut(range(120), wanted, "/inbox", q="")
+    found, pages = navigation.page(range(120), wanted, "/inbox", q="")
     assert ([found[0], found[-1]], pages.before, pages.after) == (shown, before, after)
 
 

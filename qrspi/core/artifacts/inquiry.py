@@ -1,4 +1,5 @@
-"""Which questions are open, and which of them one researcher answers in one file."""
+"""Which questions are open, and which of them one researcher answers in one file: a part for each,
+and their numbers in its frontmatter."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from qrspi.core.artifacts.questions import ARTIFACT, Question
 from qrspi.core.config.reader import Config
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.text.tables import lines_of, shown
 from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.nodes import Scalar
@@ -136,3 +138,44 @@ def _is_open(tree: Tree, question: Question) -> bool:
     if isinstance(head, Fault):
         return head.kind == "absent"
     return not frontmatter.body(head).strip()
+
+
+_PART = re.compile(r" {0,3}##[ \t]+Q(?:uestion[ \t]*)?0{0,3}(\d{1,4})\b")
+_SUMMARY = re.compile(r" {0,3}###[ \t]+Summary[ \t]*#*[ \t]*$")
+_ANY_HEADING = re.compile(r" {0,3}#{1,3}[ \t]")
+
+
+def answer_fault(data: bytes, asked: QuestionGroup) -> Problem | None:
+    """Of several questions each has a part with a summary, as later texts are made from that."""
+    if len(asked.questions) == 1:
+        return None
+    has_summary = dict(_summaries(frontmatter.body(data)))
+    lacking = [name for name in asked.ids if not has_summary.get(name)]
+    if not lacking:
+        return None
+    names, expected = ", ".join(lacking), f"`## {lacking[0]}`, and text below its `### Summary`"
+    text = f"{asked.file} has no summary of {names}; expected {expected}"
+    return Problem(
+        "text-lacks", text, asked.file, found=f"no summary of {names}", expected=expected
+    )
+
+
+def _summaries(body: bytes) -> Iterator[tuple[str, bool]]:
+    """The questions that have a part, and whether there is a text below its summary."""
+    part, inside = "", False
+    for line in (one.text for one in shown(lines_of(body))):
+        if match := _PART.match(line):
+            part, inside = f"Q{int(match[1])}", False
+        elif _ANY_HEADING.match(line):
+            inside = bool(_SUMMARY.match(line))
+        elif part and inside and line.strip():
+            yield part, True
+
+
+def with_ids(data: bytes, asked: QuestionGroup) -> bytes | Problem:
+    """The numbers of those that were asked, whatever it says itself."""
+    from qrspi.core.yaml import writer  # `status` only asks what is open
+
+    if len(asked.questions) == 1:
+        return writer.remove_field(data, IDS, asked.file)
+    return writer.set_field(data, IDS, f"[{', '.join(asked.ids)}]", asked.file)

@@ -99,12 +99,12 @@ def written(job: Job, ask: Ask, text: str) -> Draft | Problem:
 
 def _answering(draft: Draft, asked: QuestionGroup) -> Draft | Problem:
     """An answer says whose it is by what was asked, not by what it claims."""
-    from qrspi.core.artifacts import shared_answer
+    from qrspi.core.artifacts import inquiry
 
     data = draft.files[0].text.encode()
-    if problem := shared_answer.fault(data, asked):
+    if problem := inquiry.answer_fault(data, asked):
         return problem
-    named = shared_answer.with_ids(data, asked)
+    named = inquiry.with_ids(data, asked)
     if isinstance(named, Problem):
         return named
     return draft._replace(files=(Printed(asked.file, named.decode()),))

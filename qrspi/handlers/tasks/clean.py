@@ -11,7 +11,7 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED
 from qrspi.handlers.changes import code_repository
 from qrspi.handlers.jobs.job import Job, Performed
-from qrspi.world.git import branches, refs, worktree_removal, worktrees
+from qrspi.world.git import branches, refs, worktree_list, worktrees
 from qrspi.world.git.repository import Repo
 from qrspi.world.git.worktree_list import Worktree
 
@@ -59,10 +59,10 @@ def carry_out(job: Job, here: str) -> tuple[tuple[Left, ...], Performed]:
     gone = [one for one in left if not one.keep]
     for one in gone:
         if one.worktree:
-            worktree_removal.remove(repo, f"{repo.root}/{one.worktree}", one.beside)
+            worktree_list.remove(repo, f"{repo.root}/{one.worktree}", one.beside)
         if one.branch:
             branches.delete(repo, one.branch, one.commit)
-    worktree_removal.remove_empty_folders(repo, code_repository.folder(job))
+    worktree_list.remove_empty_folders(repo, code_repository.folder(job))
     notes = tuple(f"removed {one.words}, which was at {one.commit[:12]}" for one in gone)
     return left, Performed("task-clean", "", notes=notes)
 
@@ -94,7 +94,7 @@ def _tree(around: _Around, worktree: Worktree) -> Left:
     if f"{around.here}/".startswith(f"{worktree.path}/"):
         return found._replace(keep="you stand in it")
     unclean = worktrees.unclean(tree)
-    beside = worktree_removal.bytecode(unclean.new)
+    beside = worktree_list.bytecode(unclean.new)
     return found._replace(keep=_why_kept(around, worktree, unclean.files, beside), beside=beside)
 
 

@@ -15,8 +15,8 @@ from qrspi.core.tree import Fault
 from qrspi.web.answers import gates
 from qrspi.web.answers.forms import Form
 from qrspi.web.html import Page
-from qrspi.web.parts import markdown, paging, track, words
-from qrspi.web.parts.track import Stop
+from qrspi.web.parts import markdown, navigation, words
+from qrspi.web.parts.navigation import Stop
 from qrspi.world.files import json_log
 from qrspi.world.files.run_tree import DiskTree
 
@@ -54,7 +54,7 @@ def page(commands: Commands, query: dict[str, str]) -> Page:
     ordered = sorted(
         runs, key=lambda run: (kinds.index(_who(run)), -_changed(commands, run["run"]))
     )
-    shown, pages = paging.cut(ordered, query.get("page", ""), "/", q=query.get("q", ""))
+    shown, pages = navigation.page(ordered, query.get("page", ""), "/", q=query.get("q", ""))
     context = {
         "groups": _groups(commands, ordered, shown),
         "total": len(document["runs"]),
@@ -105,7 +105,7 @@ def _card(commands: Commands, run: dict[str, Any]) -> Card:
         last_change(commands, run["run"]),
         gates.answered_at(run) if who == "human" else "",
         tuple(one._replace(primary=False) for one in gates.of_run(run) if who == "engine"),
-        track.stops(run),
+        navigation.stops(run),
     )
 
 

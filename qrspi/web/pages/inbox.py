@@ -10,7 +10,7 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.render.run_page import run_document
 from qrspi.web.answers import forms, gates
 from qrspi.web.html import Page
-from qrspi.web.parts import paging
+from qrspi.web.parts import navigation
 
 
 class Waiting(NamedTuple):
@@ -40,7 +40,7 @@ class GivenAnswer(NamedTuple):
 
 def page(commands: Commands, query: dict[str, str]) -> Page:
     looked = inbox.look(commands.session_for())
-    shown, pages = paging.cut(looked.items, query.get("page", ""), "/inbox")
+    shown, pages = navigation.page(looked.items, query.get("page", ""), "/inbox")
     states = {state.run: state for state in looked.runs}
     items = [_waiting(inbox.document(item), run_document(states[item.run])) for item in shown]
     batch = sum(one.held is not None for one in items)

@@ -8,7 +8,7 @@ from qrspi.cli.in_process import Commands
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.web.answers import gates
 from qrspi.web.html import Page
-from qrspi.web.parts import tabs
+from qrspi.web.parts import navigation
 
 SHOWN = 500
 _FEW = 2  # files that are named without being asked for
@@ -48,7 +48,7 @@ def page(commands: Commands, name: str, query: dict[str, str]) -> Page:
     lines = [_line(one) for one in commands.lines("log", name, *words)]
     context = {
         "run": run,
-        "tabs": tabs.of_run(name, "/log"),
+        "tabs": navigation.run_tabs(name, "/log"),
         "lines": lines[::-1],
         "more": not everything and len(lines) >= SHOWN,
     }

@@ -18,7 +18,7 @@ from qrspi.render.rounds import CAME
 from qrspi.web.answers import gates
 from qrspi.web.html import Page
 from qrspi.web.pages.spend import Sums
-from qrspi.web.parts import agents, diff_table, finding_cards, markdown, tabs, words
+from qrspi.web.parts import agents, diff_table, finding_cards, markdown, navigation, words
 from qrspi.web.parts.diff_table import Table
 from qrspi.web.parts.finding_cards import Card
 from qrspi.web.parts.markdown import TextPlace
@@ -49,7 +49,9 @@ def page(commands: Commands, name: str, step: str, number: int) -> Page:
         "run": run,
         "step": step,
         "number": number,
-        "tabs": tabs.of_rounds(name, step, round_list.rounds(tree, subject_of(step)), number),
+        "tabs": navigation.round_tabs(
+            name, step, round_list.rounds(tree, subject_of(step)), number
+        ),
         "findings": [(one, decided.get(one.name, ()) if is_next else ()) for one in cards],
         "tally": _tally(cards),
         "gone": finding_cards.gone(document["findings"]),

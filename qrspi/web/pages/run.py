@@ -8,7 +8,7 @@ from qrspi.web.answers import gates
 from qrspi.web.answers.shown_texts import ShownTexts
 from qrspi.web.html import Page
 from qrspi.web.pages import board, step
-from qrspi.web.parts import agents, review_rounds, tabs, track, words
+from qrspi.web.parts import agents, navigation, review_rounds, words
 from qrspi.world.runs.committed_tree import CommittedTree
 
 
@@ -35,8 +35,8 @@ def page(commands: Commands, texts: ShownTexts, name: str) -> Page:
         "rounds": rounds,
         "plot": review_rounds.plot(rounds),
         "agents": agents.awaited(commands, run),
-        "tabs": tabs.of_run(name, ""),
-        "track": track.stops(run),
+        "tabs": navigation.run_tabs(name, ""),
+        "track": navigation.stops(run),
         "last": board.last_change(commands, name),
     }
     return Page("run.html", name, context, name)

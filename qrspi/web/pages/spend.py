@@ -9,7 +9,7 @@ from qrspi.cli.in_process import Commands
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.web.answers import gates
 from qrspi.web.html import Page
-from qrspi.web.parts import tabs
+from qrspi.web.parts import navigation
 
 _BY = {"step": "By step", "role": "By role", "model": "By model"}
 _UNKNOWN = "not said"
@@ -61,7 +61,7 @@ def page(commands: Commands, name: str) -> Page:
         "run": run,
         "total": Sums().plus(document["total"]),
         "unpriced": document["total"]["unpriced"],
-        "tabs": tabs.of_run(name, "/spend"),
+        "tabs": navigation.run_tabs(name, "/spend"),
         "budgets": [Budget(one["whose"], list(_meters(one))) for one in document["budgets"]],
         "charts": [
             _chart(document["groups"], field, title, by_money)

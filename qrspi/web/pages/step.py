@@ -14,7 +14,7 @@ from qrspi.web.answers.forms import Form
 from qrspi.web.answers.gates import Gate
 from qrspi.web.answers.shown_texts import ShownText, ShownTexts
 from qrspi.web.html import Page
-from qrspi.web.parts import markdown, review_rounds, track
+from qrspi.web.parts import markdown, navigation, review_rounds
 from qrspi.web.parts.markdown import Block, TextPlace
 from qrspi.world.runs.committed_tree import CommittedTree
 
@@ -124,7 +124,7 @@ def page(commands: Commands, texts: ShownTexts, name: str, step: str) -> Page:
         "forms": forms,
         "rounds": rounds,
         "plot": review_rounds.plot(rounds),
-        "track": track.stops(run, step),
+        "track": navigation.stops(run, step),
         "is_next": is_next,
         "is_said_here": is_next and bool(forms or read.gate.forms or run["next"]["who"] != "human"),
     }

@@ -8,7 +8,7 @@ from qrspi.cli.in_process import Commands
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.web.answers import gates
 from qrspi.web.html import Page
-from qrspi.web.parts import tabs
+from qrspi.web.parts import navigation
 
 _NONE = "There are no tasks yet: they come with the plan."
 _CANNOT = "The tasks can be shown once this is mended."
@@ -25,7 +25,7 @@ def page(commands: Commands, name: str) -> Page:
     run = commands.ask("status", name)["runs"][0]
     context = {
         "run": run,
-        "tabs": tabs.of_run(name, "/tasks"),
+        "tabs": navigation.run_tabs(name, "/tasks"),
         "phase": document["phase"],
         "waves": _waves(document),
         "problems": [*document["problems"], *document["warnings"]],

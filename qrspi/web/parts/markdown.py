@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
@@ -16,7 +17,6 @@ from markdown_it.token import Token
 
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.render.terminal import visible
-from qrspi.web.parts import undrawn
 
 _TAGS = set(
     """a blockquote br code del div em h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th
@@ -71,7 +71,7 @@ def _blocks(text: str, place: TextPlace, skipped: int) -> Iterator[Block]:
     for first, last, group in _groups(_parser().parse(text)):
         yield from _between(lines, at, first, skipped)
         source, at = "\n".join(lines[first:last]), last
-        unsaid = _as_written(source) if undrawn.is_hidden(source, group) else ""
+        unsaid = _as_written(source) if is_hidden(source, group) else ""
         yield Block(first + skipped + 1, last + skipped, _html(group, place, skipped + 1) + unsaid)
     yield from _between(lines, at, len(lines), skipped)
 
@@ -223,3 +223,27 @@ def _without_images(tokens: Sequence[Token]) -> Iterator[Token]:
         yield Token("link_open", "a", 1, attrs={"href": source})
         yield Token("text", "", 0, content=f"picture: {token.content or source}")
         yield Token("link_close", "a", -1)
+
+
+_LETTERS = re.compile(r"[^\W_]")
+_NUMBER = re.compile(r"(?m)^([ \t>]*)\d{1,9}[.)]")  # of a list, which a browser draws itself
+_LANGUAGE = re.compile(r"[\w+#.-]{1,20}")
+_LONGEST = 200  # characters of an address; it is seen on the link
+
+
+def is_hidden(source: str, tokens: Sequence[Token]) -> bool:
+    """Whether letters of these lines are in nothing that is drawn: a title of a link, a cell too
+    many, a definition, words behind the language of a fence."""
+    drawn = Counter(_LETTERS.findall(" ".join(_drawn(tokens))))
+    return bool(Counter(_LETTERS.findall(_NUMBER.sub(r"\1", source))) - drawn)
+
+
+def _drawn(tokens: Sequence[Token]) -> Iterator[str]:
+    for token in tokens:
+        yield from _drawn(token.children or ())
+        yield "" if token.children else token.content
+        if token.type == "fence" and _LANGUAGE.fullmatch(token.info.strip()):
+            yield token.info
+        address = str(token.attrGet("href") or token.attrGet("src") or "")
+        if len(address) <= _LONGEST and token.markup not in ("autolink", "linkify"):
+            yield address

@@ -1,9 +1,12 @@
-"""The work trees of a repository, as git lists them."""
+"""The work trees of a repository: as git lists them, and removed without losing anything."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable
 
+from qrspi.core.filenames import WORKTREES
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.world.git import command
 from qrspi.world.git.repository import Repo, git_dir_of
@@ -47,3 +50,27 @@ def is_linked(repo: Repo, path: str) -> bool:
     """Whoever works there can make `.git` lead to a repository of their own, with hooks."""
     folder = os.path.realpath(f"{repo.common_dir}/worktrees")
     return (git_dir_of(path) or "").startswith(f"{folder}/")
+
+
+def bytecode(new: Iterable[str]) -> tuple[str, ...]:
+    """What Python left beside the code in a work tree: the work of nobody, ignored or not."""
+    compiled = re.compile(r"(^|/)__pycache__/[^/]+[.]pyc$")
+    return tuple(filter(compiled.search, new))
+
+
+def remove(repo: Repo, path: str, beside: Iterable[str]) -> None:
+    """With the files `beside` the work; what git ignores goes too: products of a build."""
+    for name in beside:
+        os.unlink(f"{path}/{name}")
+    output = command.write(repo.root, ["worktree", "remove", "--", path])
+    if output.status:
+        raise command.failure("worktree remove", output)
+
+
+def remove_empty_folders(repo: Repo, folder: str) -> None:
+    top = f"{repo.root}/{WORKTREES}"
+    for path, _, _ in os.walk(f"{top}/{folder}", topdown=False):
+        if not os.listdir(path):
+            os.rmdir(path)
+    if os.path.isdir(top) and not os.path.islink(top) and not os.listdir(top):
+        os.rmdir(top)

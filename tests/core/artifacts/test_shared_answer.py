@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qrspi.core.artifacts.inquiry import QuestionGroup
+from qrspi.core.artifacts.inquiry import QuestionGroup, answer_fault, with_ids
 from qrspi.core.artifacts.questions import Question
-from qrspi.core.artifacts.shared_answer import fault, with_ids
 
 ONE = QuestionGroup((Question(1, "web", "a"),))
 TWO = QuestionGroup((Question(1, "web", "a"), Question(12, "web", "b", 1)))
@@ -47,7 +46,7 @@ So it is [2].
     ],
 )
 def test_each_question_has_a_summary(text: str, lacks: str) -> None:
-    found = fault(text.encode(), TWO)
+    found = answer_fault(text.encode(), TWO)
     first = lacks.partition(",")[0]
     assert (found.message if found else "") == (
         f"research/q01-web.md has no summary of {lacks}; expected `## {first}`, and text below its "
@@ -55,7 +54,7 @@ def test_each_question_has_a_summary(text: str, lacks: str) -> None:
         if lacks
         else ""
     )
-    assert fault(text.encode(), ONE) is None
+    assert answer_fault(text.encode(), ONE) is None
 
 
 @pytest.mark.rule("DSR-01")
