@@ -10,7 +10,8 @@ from qrspi.core.gates.quality import reviewer_reply
 from qrspi.core.gates.quality.reviewer_reply import ReviewerReply
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Start
-from qrspi.demo.narration import Beat, listed
+from qrspi.core.text.shortened import listed
+from qrspi.demo.narration import Beat
 from qrspi.demo.stage import Answer, Beats, Stage
 from qrspi.world.files import orchestration_db
 from qrspi.world.git import scratch_repository

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from qrspi.core.config import reader as configs
@@ -18,6 +18,7 @@ from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.manifest import Manifest
+from qrspi.core.text.shortened import listed
 from qrspi.core.tree import CONFIG_LIMIT, Tree
 
 Who = Literal["step", "command", "engine", "agent", "person"]
@@ -59,12 +60,6 @@ def _sentences(tree: Tree, performed: Mapping[str, Any]) -> Iterable[str]:
         return sentence(tree, performed)
     files = listed(performed["files"]) if performed["files"] else ""
     return (sentence.format(step=performed["step"], round=performed["round"], files=files),)
-
-
-def listed(names: Sequence[str]) -> str:
-    """a, b and c"""
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def reviewer(tag: str) -> str:

@@ -8,8 +8,9 @@ from qrspi.core.artifacts import task_file
 from qrspi.core.artifacts.task_file import Task
 from qrspi.core.filenames import RoundPaths, clean_file
 from qrspi.core.steps import permits
+from qrspi.core.text.shortened import listed
 from qrspi.demo import gate_parts, narration
-from qrspi.demo.narration import Beat, first_sentence, listed, reviewer
+from qrspi.demo.narration import Beat, first_sentence, reviewer
 from qrspi.demo.stage import Answer, Beats, Stage
 from qrspi.world.git import scratch_repository
 

@@ -10,6 +10,7 @@ from typing import Any
 from qrspi.cli.session import Session
 from qrspi.core.errors import Refusal
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.text.shortened import listed
 from qrspi.demo import narration
 from qrspi.demo.narration import Beat
 from qrspi.demo.story import Files, Script, Story
@@ -58,7 +59,7 @@ def begin(story: Story, repository: str) -> Generator[Beat, None, Stage]:
     words = ("init", story.slug, "--pipeline", story.pipeline, "--no-second-reviewer")
     yield Beat("command", typed(words))
     answer = call(repository, *words)
-    sentence = f"makes {answer['path']}/ with {narration.listed(answer['files'])}"
+    sentence = f"makes {answer['path']}/ with {listed(answer['files'])}"
     yield Beat("engine", f"{sentence}, and commits them on {answer['branch']}")
     here = Stage(story, Script(story), repository, f"{repository}/{answer['path']}")
     if story.opening:

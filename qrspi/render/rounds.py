@@ -6,6 +6,7 @@ from collections import Counter
 
 from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.model import Triaged, Verdict, counted
+from qrspi.core.text.shortened import few
 from qrspi.render import problems
 from qrspi.render.terminal import fitted, one_line, table
 
@@ -295,8 +296,7 @@ def evidence_lines(answers: tuple[CameBy, ...]) -> list[str]:
     names = [one.file.rpartition("/")[2] for one in answers if one.evidence == "found"]
     which = ""
     if 0 < len(names) < len(answers):
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        which = f" ({', '.join(map(one_line, names[:3]))}{more})"
+        which = f" ({few([one_line(name) for name in names], 3)})"
     return ["", f"Of {counted(len(answers), 'file')} of agents: {counts_line}{which}."]
 
 

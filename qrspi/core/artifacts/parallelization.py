@@ -17,6 +17,7 @@ from qrspi.core.artifacts.task_file import Task, plain_path, task_path
 from qrspi.core.filenames import task_order
 from qrspi.core.model import Code, Problem
 from qrspi.core.text import branch_names
+from qrspi.core.text.shortened import listed
 
 BASELINE = "task-00"
 
@@ -137,8 +138,7 @@ def _overlaps(plan: Plan) -> Iterator[Problem]:
     for number, wave in enumerate(waves(plan), start=1):
         touched = {task: files.get(task, ()) for task in wave}
         for file, names in overlaps(touched):
-            listed = f"{', '.join(names[:-1])} and {names[-1]}"
-            message = f"{FILE}: {listed} are in one wave (wave {number}) and touch {file}"
+            message = f"{FILE}: {listed(names)} are in one wave (wave {number}) and touch {file}"
             hint = f"start {names[1]} from '{names[0]} tip'"
             yield Problem("file-overlap", message, FILE, "Files", file, hint=hint)
 

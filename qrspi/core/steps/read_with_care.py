@@ -15,6 +15,7 @@ from qrspi.core.steps import text_parts
 from qrspi.core.steps.after_round import UNASKED
 from qrspi.core.steps.facts import Facts
 from qrspi.core.text import shortened
+from qrspi.core.text.shortened import listed
 from qrspi.core.yaml import frontmatter
 
 BEGIN = "Read with care:"
@@ -60,7 +61,7 @@ def _since_decided(facts: Facts, seen: Record) -> str:
     have = "has" if len(files) == 1 else "have"
     where = f" ({', '.join(titles)})" if titles else ""
     named = [f"{file}{where if file == artifact else ''}" for file in _first(files)]
-    return f"{BEGIN} {_listed(named)} {have} changed {since}."
+    return f"{BEGIN} {listed(named)} {have} changed {since}."
 
 
 def _changed_parts(facts: Facts, seen: Record) -> tuple[Part, ...]:
@@ -99,7 +100,7 @@ def _skipped(facts: Facts, loop: Loop, rounds: list[int]) -> str:
     made = [decisions.of_round(facts.records, loop.subject.key, one) for one in rounds]
     skips = [skip for one in made for name in one.findings if (skip := one.skip_of(name))]
     people = list(dict.fromkeys(skip.person or "somebody" for skip in skips))
-    return f", {len(skips)} of them skipped by {_listed(people)}" if skips else ""
+    return f", {len(skips)} of them skipped by {listed(people)}" if skips else ""
 
 
 def _by_engine(facts: Facts, loop: Loop, dropped: int) -> str:
@@ -115,7 +116,7 @@ def _by_engine(facts: Facts, loop: Loop, dropped: int) -> str:
     did = (
         f"{dropped} dropped" if dropped else "",
         "reviewed again without asking" if looped else "",
-        f"{_listed(approved)} approved" if approved else "",
+        f"{listed(approved)} approved" if approved else "",
     )
     return ", ".join(filter(None, did))
 
@@ -123,8 +124,3 @@ def _by_engine(facts: Facts, loop: Loop, dropped: int) -> str:
 def _rounds(numbers: list[int]) -> str:
     first, last = numbers[0], numbers[-1]
     return f"round {first}" if first == last else f"rounds {first} to {last}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last

@@ -1,6 +1,8 @@
-"""A long text made short: between two words where it can be, with a mark where it was cut."""
+"""What is long, made short: a text between two words where it can be, a list after its first."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 _LINE = 200  # characters
 
@@ -10,8 +12,20 @@ def in_short(text: str) -> str:
     return at_words(" ".join(text.split()), _LINE)
 
 
+def listed(words: Sequence[str]) -> str:
+    """`a, b and c`."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def few(words: Sequence[str], most: int = 1) -> str:
+    """`a and 2 more`, with as many named as may be."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
+
+
 def at_words(text: str, most: int) -> str:
-    """Half of the room is never given up for the sake of a whole word."""
+    """With a mark where it is cut. Half of the room is never given up for a whole word."""
     if len(text) <= most:
         return text
     kept = text[: most + 1].rpartition(" ")[0]

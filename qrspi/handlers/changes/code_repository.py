@@ -14,6 +14,7 @@ from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Start
 from qrspi.core.snapshot import Snapshot
 from qrspi.core.text.shell_words import quoted
+from qrspi.core.text.shortened import few
 from qrspi.core.tree import Tree, entries
 from qrspi.core.trust import NamedThing
 from qrspi.core.yaml import frontmatter
@@ -181,10 +182,9 @@ def clean(job: Job, found: Workplace, verb: str) -> None:
     inside = f"{runs}/".removeprefix(f"{found.repo.root}/")
     changed = [name for name in worktrees.dirty(found.repo) if not name.startswith(inside)]
     if changed:
-        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         text = (
-            f"the work tree at {found.repo.root} has changes that are not committed ({changed[0]}"
-            f"{more}): commit or put them away, then {verb} again"
+            f"the work tree at {found.repo.root} has changes that are not committed "
+            f"({few(changed)}): commit or put them away, then {verb} again"
         )
         problem = Problem(
             "dirty-work-tree", text, changed[0], hint=f"git -C {quoted(found.repo.root)} status"
@@ -198,9 +198,8 @@ def _hidden(repo: Repo, names: Sequence[str], verb: str) -> Problem:
     """`git status` says nothing about them."""
     look = f"git -C {quoted(repo.root)} update-index --no-assume-unchanged {quoted(names[0])}"
     look += f" && git -C {quoted(repo.root)} update-index --no-skip-worktree {quoted(names[0])}"
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     text = (
-        f"{names[0]}{more} at {repo.root} is not as committed, and git is told not to look at it: "
+        f"{few(names)} at {repo.root} is not as committed, and git is told not to look at it: "
         f"`{look}`, commit it or put it away, then {verb} again"
     )
     return Problem("dirty-work-tree", text, names[0], hint=look)
@@ -210,10 +209,9 @@ def unstaged(found: Workplace, verb: str) -> None:
     """Files of runs count here too."""
     if not (names := worktrees.staged(found.repo)):
         return
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     unstage = f"git -C {quoted(found.repo.root)} restore --staged -- ."
     text = (
-        f"a change is staged in {found.repo.root} ({names[0]}{more}), and git merges nothing as "
+        f"a change is staged in {found.repo.root} ({few(names)}), and git merges nothing as "
         f"long as there is one: commit it, or unstage it with `{unstage}`, then {verb} again"
     )
     raise Refusal(Problem("staged-change", text, names[0], hint=unstage))

@@ -23,6 +23,7 @@ from qrspi.core.rounds.convergence import ScopeSetFile
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.manifest import Dispatch, Manifest, RefChoice
 from qrspi.core.steps import after_round, isolation
+from qrspi.core.text.shortened import few
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, content
 from qrspi.handlers.changes import change_set, review_target
 from qrspi.handlers.changes.review_target import Branch, Files, Target
@@ -108,9 +109,8 @@ def _must_be_empty(workspace: Workspace, paths: RoundPaths, still: str) -> None:
         raise Halt(_unsure(paths.directory, entries))
     names = [entry.name for entry in entries if not is_dropping(entry.name)]
     if names:
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         text = (
-            f"precondition-violation: {paths.directory} already holds {names[0]}{more}; expected "
+            f"precondition-violation: {paths.directory} already holds {few(names)}; expected "
             f"no files before reviewers are sent{still}"
         )
         problem = Problem(

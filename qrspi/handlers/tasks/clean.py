@@ -9,6 +9,7 @@ from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED
+from qrspi.core.text.shortened import few
 from qrspi.handlers.changes import code_repository
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.git import branches, refs, worktree_list, worktrees
@@ -102,8 +103,7 @@ def _why_kept(
     around: _Around, worktree: Worktree, files: tuple[str, ...], beside: tuple[str, ...]
 ) -> str:
     if changed := [name for name in files if name not in beside]:
-        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        return f"it has changes that are not committed: {changed[0]}{more}"
+        return f"it has changes that are not committed: {few(changed)}"
     return _not_merged(around, worktree.branch or "", worktree.commit or "")
 
 

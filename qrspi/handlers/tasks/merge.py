@@ -13,6 +13,7 @@ from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
 from qrspi.core.text.shell_words import quoted
+from qrspi.core.text.shortened import few
 from qrspi.handlers.changes import code_repository, review_target, task_base
 from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.changes.code_repository import Workplace
@@ -126,11 +127,10 @@ def _must_leave_runs(job: Job, place: Workplace, task: TaskState, commit: str) -
         return
     if refs.head(place.repo) == commit:
         worktrees.move(place.repo, f"{commit}^1")
-    more = f" and {len(files) - 1} more" if len(files) > 1 else ""
     report = f"qrspi task report {job.run} {task.key} --status DONE --commit HEAD"
     hint = f"qrspi rewind {job.run} --to implement"
     text = (
-        f"{task.key}: to merge it changes {files[0]}{more}, which no task writes; make the work "
+        f"{task.key}: to merge it changes {few(files)}, which no task writes; make the work "
         f"again without {folder}, report it with `{report}`, and `{hint}` has it reviewed"
     )
     raise Refusal(Problem("outside-the-task", text, files[0], found=commit, hint=hint))

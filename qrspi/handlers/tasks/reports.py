@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from qrspi.core.artifacts import task_criteria
 from qrspi.core.code_steps import batch, implementers, task_state
 from qrspi.core.code_steps.task_state import TaskState
@@ -12,6 +10,7 @@ from qrspi.core.model import Problem, TestState
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Ending, Report, ReportStatus, TaskOutcome
 from qrspi.core.text.shell_words import quoted
+from qrspi.core.text.shortened import few
 from qrspi.core.tree import exists
 from qrspi.handlers.changes import change_set, code_repository, task_base
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
@@ -129,7 +128,7 @@ def _refuse_unmapped(job: Job, task: TaskState, words: str) -> None:
     lost = task_criteria.unmapped(implementers.criteria(job.facts, tasks), words)
     if not lost:
         return
-    names = _names([criterion.name for criterion in lost])
+    names = few([criterion.name for criterion in lost], _LISTED)
     text = (
         f"{task.key}: no test is named for {names}; expected a line `- CRITERION: TEST` for each "
         "criterion in the text given with -F FILE"
@@ -189,7 +188,7 @@ def _nothing_since(job: Job, task: TaskState, what: str) -> str:
     assert task.start is not None
     own = worktrees.at(code_repository.repository_of(job), worktree(job, task))
     left = worktrees.uncommitted(own) if own else ()
-    beside = f"; not committed there: {_names(left)}" if left else ""
+    beside = f"; not committed there: {few(left, _LISTED)}" if left else ""
     return f"{task.key}: nothing is committed in {task.start.worktree} since {what}{beside}"
 
 
@@ -215,7 +214,8 @@ def _refuse_beside_the_commit(job: Job, task: TaskState, commit: str) -> None:
     left = (*worktrees.uncommitted(own), *tracked_files.hidden_changes(own))
     if head == commit and not left:
         return
-    found = f"not committed there: {_names(left)}" if left else f"HEAD there is {head[:12]}"
+    there = f"HEAD there is {head[:12]}"
+    found = f"not committed there: {few(left, _LISTED)}" if left else there
     text = (
         f"{task.key}: its tests run in {own.root}, which is not at {commit[:12]} as reported; "
         f"{found}"
@@ -225,11 +225,6 @@ def _refuse_beside_the_commit(job: Job, task: TaskState, commit: str) -> None:
         "head-differs", text, own.root, "--commit", found, f"{commit[:12]} alone", hint=hint
     )
     raise Refusal(problem)
-
-
-def _names(files: Sequence[str]) -> str:
-    more = f" and {len(files) - _LISTED} more" if len(files) > _LISTED else ""
-    return f"{', '.join(files[:_LISTED])}{more}"
 
 
 def _resolved(job: Job, task: TaskState, commit: str) -> str:

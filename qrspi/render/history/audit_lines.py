@@ -6,6 +6,7 @@ from qrspi.core.hints import Any
 from qrspi.core.model import Problem
 from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line, Touched
+from qrspi.core.text.shortened import few
 from qrspi.render import deeds, problems
 from qrspi.render.terminal import cells_of, folded, one_line, table_row
 
@@ -43,19 +44,12 @@ def lines(line: Line, width: int, *, files: bool = False) -> list[str]:
 
 def _with_files(begun: tuple[str, ...], files: tuple[Touched, ...], width: int) -> list[str]:
     """Files stand below a row that has no room for them: cut off, they would say nothing."""
-    files = tuple({item.path: item for item in files}.values())  # one may be written twice
-    listed = ", ".join(one_line(item.path) for item in files)
-    row = table_row((*begun, listed or "-"), _SIZES, _ANY)
+    names = [one_line(path) for path in {item.path: None for item in files}]  # one may be twice
+    row = table_row((*begun, ", ".join(names) or "-"), _SIZES, _ANY)
     if cells_of(row) <= width:
         return [row]
-    below = folded((f"    {_listed(files)}",), width) if files else ()
+    below = folded((f"    {few(names, _FEW)}",), width) if names else ()
     return [table_row((*begun, ""), _SIZES, width), *below]
-
-
-def _listed(files: tuple[Touched, ...]) -> str:
-    more = len(files) - _FEW
-    named = ", ".join(one_line(item.path) for item in files[:_FEW])
-    return f"{named} and {more} more" if more > 0 else named
 
 
 def _who(line: Line) -> str:

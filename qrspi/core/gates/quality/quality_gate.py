@@ -16,6 +16,7 @@ from qrspi.core.hints import Literal
 from qrspi.core.model import Ask, Next, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import quality_blocks, task_records
+from qrspi.core.text.shortened import few
 from qrspi.core.tree import Fault, Tree, entries
 
 SPEC_LIMIT = 256 * 1024
@@ -140,10 +141,9 @@ def waiting(tree: Tree, keys: Iterable[str]) -> tuple[Problem, ...]:
     owed = waiting_tasks(tree, keys)
     if not owed:
         return ()
-    more = f" and {len(owed) - 1} more" if len(owed) > 1 else ""
     first, run = owed[0], tree.name
     text = (
-        f"the prompt of a quality reviewer waits for {first}{more}: `qrspi prompt {run} {first}` "
+        f"the prompt of a quality reviewer waits for {few(owed)}: `qrspi prompt {run} {first}` "
         f"prints it, `qrspi quality check {run} {first} --reply FILE` takes the answer in"
     )
     return (Problem("prompt-waits", text, prompt_file(asked(first))),)

@@ -9,6 +9,7 @@ from qrspi.core.gates import plan_words
 from qrspi.core.gates.quality.task_spec import Spec
 from qrspi.core.hints import Literal
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.text.shortened import few
 from qrspi.core.tree import Fault, Tree
 
 Level = Literal["error", "warning"]
@@ -130,9 +131,8 @@ def _working_directory(spec: Spec, code: Tree) -> Iterator[Said]:
 
 
 def _quoted(texts: list[str]) -> str:
-    shown = [f"“{text if len(text) <= _QUOTE else text[: _QUOTE - 1] + '…'}”" for text in texts[:3]]
-    more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
-    return ", ".join(shown) + more
+    cut = (text if len(text) <= _QUOTE else f"{text[: _QUOTE - 1]}…" for text in texts)
+    return few([f"“{text}”" for text in cut], 3)
 
 
 RULES: dict[str, Check] = {
