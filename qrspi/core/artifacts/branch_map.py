@@ -12,7 +12,7 @@ from qrspi.core.model import Code, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import branch_names as branches
 from qrspi.core.text import headings
-from qrspi.core.text.tables import Line, Row, tables
+from qrspi.core.text.tables import Line, Row, plain, tables
 
 FILE = "parallelization.md"
 BASES = "'feature branch tip', 'task-NN tip' or 'stage-after-W<N>'"
@@ -118,23 +118,15 @@ def _rows(sections: _Sections, wanted: _TableShape, problems: list[Problem]) -> 
     unfit: list[Problem] = []
     fit = 0
     for table in candidates:
-        places = [_place(table.columns, names) for names in wanted.columns]
+        places = [table.column(names) for names in wanted.columns]
         if -1 in places:
             unfit.append(_column_missing(wanted, places.index(-1), table.columns))
             continue
         fit += 1
         for row in table.rows:
-            yield Row(row.number, tuple(_cell(row, place) for place in places))
+            yield Row(row.number, tuple(map(row.cell, places)))
     if not fit and (wanted.required or unfit):
         problems.append(unfit[0] if unfit else _table_missing(wanted))
-
-
-def _place(columns: tuple[str, ...], names: tuple[str, ...]) -> int:
-    return next((at for at, column in enumerate(columns) if column in names), -1)
-
-
-def _cell(row: Row, place: int) -> str:
-    return row.cells[place] if place < len(row.cells) else ""
 
 
 def _table_missing(wanted: _TableShape) -> Problem:
@@ -152,17 +144,13 @@ def _column_missing(wanted: _TableShape, place: int, columns: tuple[str, ...]) -
 _STAGE = re.compile(rf"(?:[^/\s]+/)*({STAGE})")
 
 
-def _plain(cell: str) -> str:
-    return " ".join(cell.replace("`", "").replace("**", "").split())
-
-
 def _problem(code: Code, row: Row, what: str, found: str, expected: str, field: str) -> Problem:
     text = f"{what} is '{found}'; expected {expected}"
     return problem_at(row.number, code, text, field, found, expected)
 
 
 def _task(row: Row, problems: list[Problem]) -> str:
-    text = _plain(row.cells[0])
+    text = plain(row.cells[0])
     key = task_named(text)
     if not key:
         problems.append(_problem("bad-task-name", row, "Task", text, "task-NN", "Task"))
@@ -172,7 +160,7 @@ def _task(row: Row, problems: list[Problem]) -> str:
 def _branches(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Branch]:
     for row in rows:
         task = _task(row, problems)
-        name, written = _plain(row.cells[1]), _plain(row.cells[2])
+        name, written = plain(row.cells[1]), plain(row.cells[2])
         base = _base(written)
         if not base:
             what = f"Base of {task or row.cells[0]}"
@@ -199,7 +187,7 @@ def _unsafe(row: Row, name: str, owner: str) -> Iterator[Problem]:
 
 def _stages(rows: Iterable[Row], problems: list[Problem]) -> Iterator[Stage]:
     for row in rows:
-        branch, composition, _ = map(_plain, row.cells)
+        branch, composition, _ = map(plain, row.cells)
         match = _STAGE.fullmatch(branch)
         if not match:
             what, form = "Stage branch", "stage-after-W<N>"

@@ -9,7 +9,7 @@ from qrspi.core.artifacts import task_file
 from qrspi.core.filenames import task_named
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
-from qrspi.core.text.tables import Line, Row, Table, lines_of, shown, tables
+from qrspi.core.text.tables import Line, Row, Table, lines_of, plain, shown, tables
 from qrspi.core.tree import Tree, content, entries
 
 FILE = STEP["plan"].artifact
@@ -49,26 +49,22 @@ def _named(lines: tuple[Line, ...]) -> Iterator[tuple[int, str]]:
 
 
 def _rows(table: Table) -> Iterator[tuple[Row, str]]:
+    task = table.column(("task",))
     for row in table.rows:
-        if key := task_named(_plain(_cell(table, row, ("task",)))):
+        if key := task_named(_plain(row.cell(task))):
             yield row, key
 
 
 def _needs(lines: tuple[Line, ...]) -> Iterator[tuple[Row, str, str]]:
     for table in tables(lines):
+        needs = table.column(task_file.NEEDS_COLUMN)
         for row, key in _rows(table):
-            for word in task_file.items(_plain(_cell(table, row, task_file.NEEDS_COLUMN))):
+            for word in task_file.items(_plain(row.cell(needs))):
                 yield row, key, task_file.dependency(word)
 
 
-def _cell(table: Table, row: Row, names: tuple[str, ...]) -> str:
-    place = next((at for at, column in enumerate(table.columns) if column in names), -1)
-    return row.cells[place] if 0 <= place < len(row.cells) else ""
-
-
 def _plain(cell: str) -> str:
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", cell)
-    return " ".join(text.replace("`", "").replace("**", "").split())
+    return plain(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", cell))
 
 
 def _put_away(tree: Tree) -> Iterator[str]:

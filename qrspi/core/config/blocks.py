@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from qrspi.core.config.fields import Faults, Fields, is_string, items, number, string, whole_number
+from qrspi.core.config.fields import Faults, Fields, is_string, number, string, whole_number
 from qrspi.core.config.model_tiers import model, unknown_keys
 from qrspi.core.config.problems import invalid, lacking, listed, setting, unknown_key, unshown
 from qrspi.core.filenames import TAG
 from qrspi.core.hints import TYPE_CHECKING, Literal, TypeVar, cast, get_args
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject
-from qrspi.core.yaml.nodes import Node, Scalar
+from qrspi.core.yaml.nodes import Node, Scalar, items
 
 if TYPE_CHECKING:
     from qrspi.core.config.reader import Config

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from qrspi.core.config.fields import is_string, items
+from qrspi.core.config.fields import is_string
 from qrspi.core.config.problems import ABORT, FILE, quoted, unreadable
 from qrspi.core.hints import TypeAlias
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.yaml import frontmatter, reader, writer
-from qrspi.core.yaml.nodes import Document, FieldSpan, Node, Scalar
+from qrspi.core.yaml.nodes import Document, FieldSpan, Node, Scalar, items
 
 Path: TypeAlias = tuple[str, ...]
 Mapped: TypeAlias = dict[str, Node]

@@ -25,7 +25,7 @@ from qrspi.core.config.problems import (
 from qrspi.core.hints import TypeAlias
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import ORDER, ROUTABLE
-from qrspi.core.yaml.nodes import Node, Scalar
+from qrspi.core.yaml.nodes import Node, Scalar, items
 
 BUDGET_LIMIT = 50
 BUDGET_DEFAULT = 5
@@ -57,11 +57,6 @@ CHOICES: dict[str, tuple[str, ...]] = {
 def is_empty(fields: Fields, field: str) -> bool:
     node = fields.get(field)
     return node is None or (isinstance(node, Scalar) and not node.raw)
-
-
-def items(node: Node) -> tuple[Node, ...] | None:
-    """A list's items. A Scalar is a tuple as well, so `isinstance` alone would take it too."""
-    return node if isinstance(node, tuple) and not isinstance(node, Scalar) else None
 
 
 def choice(fields: Fields, field: str, faults: Faults, *, required: bool = False) -> str | None:

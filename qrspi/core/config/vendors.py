@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator, Mapping
 
 from qrspi.core.config.blocks import mapping, one_of
-from qrspi.core.config.fields import Faults, Fields, is_string, items, number
+from qrspi.core.config.fields import Faults, Fields, is_string, number
 from qrspi.core.config.model_tiers import unknown_keys
 from qrspi.core.config.problems import FILE, invalid, lacking, listed, quoted, unshown
 from qrspi.core.hints import Literal, cast, get_args
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.yaml.nodes import Node, Scalar
+from qrspi.core.yaml.nodes import Node, Scalar, items
 
 Transport = Literal["openai-chat-completions", "codex-broker"]
 Reply = Literal["text", "claude-json", "codex-jsonl"]

@@ -228,22 +228,8 @@ def _bad_line(bad: BadLine) -> Problem:
 
 
 def _plain(line: bytes) -> Record | None:
-    if (texts := decision_line.texts(line)) is None:
-        return None
-    event, step, body_hash, number, who, when, surface, feedback, user, route, guarded = texts
-    return Record(
-        event=event,
-        step=step,
-        body_hash=body_hash,
-        round=int(number),
-        who=who,
-        when=when,
-        surface=surface,
-        feedback=feedback,
-        user=user,
-        route=route,
-        safeguards=guarded,
-    )
+    fields: dict[str, Any] | None = decision_line.fields(line)
+    return Record(**{**fields, "round": int(fields["round"])}) if fields else None
 
 
 def _line(line: bytes) -> Record | str:

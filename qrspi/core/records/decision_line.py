@@ -16,9 +16,9 @@ _FIELDS = ("event", "step", "body_hash", "round", "who", "when", "surface")
 _MORE = ("feedback", "user", "route", "safeguards")
 
 
-def texts(line: bytes) -> tuple[str, ...] | None:
-    """The values of a line of the shape that most commands write, '' for one that is left out. This
-    takes a fifth of the time of JSON, and a cold start need not compile a pattern."""
+def fields(line: bytes) -> dict[str, str] | None:
+    """Those of a line as most commands write it. This takes a fifth of the time of JSON, and a cold
+    start need not compile a pattern."""
     text = line.decode("ascii", "replace")
     if not (text.isascii() and text.isprintable()) or "\\" in text:
         return None
@@ -32,8 +32,7 @@ def texts(line: bytes) -> tuple[str, ...] | None:
     shape = ["{", *[": ", ", "] * 3, f": {number}, ", *[": ", ", "] * (2 + len(more)), ": ", "}"]
     if between != shape or tuple(names) != (*_FIELDS, *more):
         return None
-    known = dict(zip(names, values, strict=True))
-    return tuple(known.get(name, "") for name in (*_FIELDS, *_MORE))
+    return dict(zip(names, values, strict=True))
 
 
 def _is_whole(text: str) -> bool:

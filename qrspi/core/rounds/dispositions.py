@@ -12,7 +12,7 @@ from qrspi.core.records.approvals import Record
 from qrspi.core.records.decisions import UNRECORDED
 from qrspi.core.text import headings
 from qrspi.core.yaml import reader
-from qrspi.core.yaml.nodes import Node, Scalar
+from qrspi.core.yaml.nodes import Node, Scalar, items
 
 LINES_LIMIT = 30
 _LISTED = 20
@@ -96,11 +96,11 @@ def _observations(text: str, line: int, file: str, number: int) -> Iterator[Prob
     if isinstance(fields, Problem):
         yield fields._replace(code="bad_dispositions")
         return
-    items = _items(fields.get("observations"))
-    if items is None:
+    observations = items(fields.get("observations"))
+    if observations is None:
         yield _problem(file, "no list", "a list of observations", "observations")
         return
-    for at, item in enumerate(items, 1):
+    for at, item in enumerate(observations, 1):
         yield from _observation(item, f"observations[{at}]", file, number)
 
 
@@ -120,11 +120,6 @@ def _observation(item: Node, field: str, file: str, number: int) -> Iterator[Pro
     yield from _paths(item.get("finding_paths"), f"{field}.finding_paths", file, number)
 
 
-def _items(node: Node | None) -> tuple[Node, ...] | None:
-    # A Scalar is a tuple too.
-    return node if isinstance(node, tuple) and not isinstance(node, Scalar) else None
-
-
 def _text(node: Node | None) -> str:
     return node.text if isinstance(node, Scalar) else ""
 
@@ -132,11 +127,11 @@ def _text(node: Node | None) -> str:
 def _paths(node: Node | None, field: str, file: str, number: int) -> Iterator[Problem]:
     folder = f"{round_name(number)}/"
     expected = f"paths such as {folder}quality-claude.finding-F01.md"
-    items = _items(node)
-    if not items:
+    entries = items(node)
+    if not entries:
         yield _problem(file, "missing or not a list", f"a list of {expected}", field)
         return
-    for entry in items:
+    for entry in entries:
         path = _text(entry)
         name = path.removeprefix(folder)
         if name == path or not is_safe(name) or name in (".", ".."):

@@ -18,10 +18,22 @@ class Row(NamedTuple):
     number: int  # of its line
     cells: tuple[str, ...]
 
+    def cell(self, place: int) -> str:
+        """'' where the row is too short."""
+        return self.cells[place] if 0 <= place < len(self.cells) else ""
+
 
 class Table(NamedTuple):
     columns: tuple[str, ...]  # the header, lower case
     rows: tuple[Row, ...]
+
+    def column(self, names: tuple[str, ...]) -> int:
+        """The place of the first column with one of these names; -1 without one."""
+        return next((at for at, column in enumerate(self.columns) if column in names), -1)
+
+
+def plain(cell: str) -> str:
+    return " ".join(cell.replace("`", "").replace("**", "").split())
 
 
 def lines_of(data: bytes) -> tuple[Line, ...]:

@@ -21,6 +21,11 @@ class Scalar(NamedTuple):
 Node: TypeAlias = Scalar | tuple["Node", ...] | dict[str, "Node"]
 
 
+def items(node: Node | None) -> tuple[Node, ...] | None:
+    """A list's items. A Scalar is a tuple as well, so `isinstance` alone would take it too."""
+    return node if isinstance(node, tuple) and not isinstance(node, Scalar) else None
+
+
 class FieldSpan(NamedTuple):
     """Where one top-level field stands in the text, as character offsets."""
 

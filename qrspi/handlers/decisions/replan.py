@@ -36,14 +36,17 @@ def minor(job: Job, who: str = "") -> ChangeSet:
     if course.minor or course.major or course.archiving:
         raise Refusal(_chosen(job))
     _refuse_unknown_scope(job)
-    opened = [edit for path in _remaining(job) if (edit := _opened(job, path))]
+    tree, draft = job.workspace, {"status": "replan-draft"}
+    edits = (
+        change_set.set_fields(tree, path, draft, "status: replan-draft") for path in _remaining(job)
+    )
+    opened = [edit for edit in edits if edit]
     record = Record("replan", *change_set.mark(job.workspace, "plan"), replan="minor")
-    edits = (*opened, change_set.on_record(job, record, who))
     return ChangeSet(
         handler="replan-minor",
         step="replan",
         round=0,
-        edits=edits,
+        edits=(*opened, change_set.on_record(job, record, who)),
         message=change_set.message("replan", "plan", job.run),
         covers=tuple(edit.path for edit in opened),
     )
@@ -86,12 +89,6 @@ def finished(job: Job) -> tuple[str, ...]:
     number = replanning.finished_phase(job.workspace) or job.facts.phase
     due = batch.read(job.facts._replace(phase=number))
     return tuple(item.key for item in due.items)
-
-
-def _opened(job: Job, path: str) -> Edit | None:
-    return change_set.set_fields(
-        job.workspace, path, {"status": "replan-draft"}, "status: replan-draft"
-    )
 
 
 def major(job: Job, to: str, who: str = "") -> ChangeSet:
@@ -181,10 +178,8 @@ def _announce(job: Job, number: int) -> None:
     """Steps that are put away count their rounds from 01 again. Written once."""
     if any(record.event == "phase" and record.phase == number for record in job.facts.records):
         return
-    archive_steps = ("replan", *(step for step in _AGAIN if step in job.facts.route))
-    mark, *marks = (
-        change_set.mark(job.workspace, step)._replace(round=0) for step in archive_steps
-    )
+    steps = ("replan", *(step for step in _AGAIN if step in job.facts.route))
+    mark, *marks = (change_set.mark(job.workspace, step)._replace(round=0) for step in steps)
     line = change_set.on_record(job, Record("phase", *mark, resets=tuple(marks), phase=number))
     job.workspace.append(approvals.FILE, line.data)
 
