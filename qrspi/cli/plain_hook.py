@@ -20,14 +20,14 @@ _USE = f"`qrspi hook EVENT --host HOST` (EVENT: {', '.join(EVENTS)}; HOST: {', '
 
 def reply(words: Sequence[str]) -> None:
     try:
-        said = _answer(words)
+        document = _answer(words)
     except Exception as error:
         _complain(f"{type(error).__name__}: {error}")
         return
-    if said:
+    if document:
         import json
 
-        sys.stdout.write(json.dumps(said) + "\n")
+        sys.stdout.write(json.dumps(document) + "\n")
         sys.stdout.flush()
 
 

@@ -25,9 +25,9 @@ def loops(path: str) -> tuple[Loop, ...]:
 def of_run(path: str) -> History:
     disk = CommittedTree(path)
     tree = Snapshot(disk)
-    found = past_rounds.loops(tree, _config(tree))
-    chronicles = tuple(past_rounds.chronicle(tree, loop) for loop in found)
-    return History(tree.name, found, chronicles, spend.total(ledger.read(disk).entries))
+    rounds = past_rounds.loops(tree, _config(tree))
+    chronicles = tuple(past_rounds.chronicle(tree, loop) for loop in rounds)
+    return History(tree.name, rounds, chronicles, spend.total(ledger.read(disk).entries))
 
 
 def _config(tree: Tree) -> Config:

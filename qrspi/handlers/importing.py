@@ -101,10 +101,10 @@ def plan(source: Source, answers: Mapping[str, str]) -> ImportPlan:
     origin = source.folder if source.copied else f"docs/qrspi/{source.name}"
     person = git_person.at(source.root.project)
     given = ImportRequest(clock.now_utc(), person, origin, source.to_copy, answers)
-    found = import_plan.make(tree, given, _hashes(tree))
-    if isinstance(found, Problem):
-        raise Refusal(_to_mend(source, found))
-    return found
+    made = import_plan.make(tree, given, _hashes(tree))
+    if isinstance(made, Problem):
+        raise Refusal(_to_mend(source, made))
+    return made
 
 
 def _to_mend(source: Source, problem: Problem) -> Problem:

@@ -40,27 +40,27 @@ def _files(performed: Performed, dry_run: bool) -> list[str]:
     return [f"  {verb} {one_line(name)}" for name in performed.files]
 
 
-def opened(run: str, round_opened: Opened) -> dict[str, Any]:
-    choice, manifest = round_opened.manifest.choice, round_opened.manifest
+def opened(run: str, result: Opened) -> dict[str, Any]:
+    choice, manifest = result.manifest.choice, result.manifest
     return {
         **_named("round-prepare", run, manifest.step, manifest.round),
         "ref": choice.ref or None,
         "ref_commit": choice.ref_commit or None,
-        "diff_file": round_opened.diff_file,
+        "diff_file": result.diff_file,
         "expected_tags": list(manifest.expected_tags),
-        "manifest": round_opened.paths.manifest,
-        "files": list(round_opened.done.files),
+        "manifest": result.paths.manifest,
+        "files": list(result.done.files),
     }
 
 
-def opened_lines(found: Opened, dry_run: bool, adopted: bool = False) -> list[str]:
-    manifest = found.manifest
+def opened_lines(result: Opened, dry_run: bool, adopted: bool = False) -> list[str]:
+    manifest = result.manifest
     against = _against(manifest.choice.ref, manifest.choice.ref_commit)
     done = "taken up" if adopted else "prepared"
     word = f"would be {done}" if dry_run else f"is {done}"
     return [
         f"{title(manifest.step, manifest.round)} {word}{against}.",
-        *_files(found.done, dry_run),
+        *_files(result.done, dry_run),
         f"Reviewers: {', '.join(manifest.expected_tags)}",
     ]
 
@@ -72,151 +72,153 @@ def _against(ref: str | None, commit: str | None) -> str:
     return f", compared with {one_line(ref)}" if commit else ", compared with nothing"
 
 
-def checked(run: str, step: str, round_checked: Checked) -> dict[str, Any]:
+def checked(run: str, step: str, result: Checked) -> dict[str, Any]:
     return {
-        **_named("round-check", run, step, round_checked.number),
-        "ok": not round_checked.violations,
-        "violations": problems.violations(round_checked.violations),
-        "warnings": problems.warnings(round_checked.warnings),
-        "expected_tags": list(round_checked.expected_tags),
+        **_named("round-check", run, step, result.number),
+        "ok": not result.violations,
+        "violations": problems.violations(result.violations),
+        "warnings": problems.warnings(result.warnings),
+        "expected_tags": list(result.expected_tags),
     }
 
 
-def checked_lines(step: str, found: Checked) -> list[str]:
-    lines = problems.marked("warning", found.warnings)
-    for item in found.violations:
+def checked_lines(step: str, result: Checked) -> list[str]:
+    lines = problems.marked("warning", result.warnings)
+    for item in result.violations:
         lines += [*problems.marked("violation", [item]), f"  {one_line(item.hint)}"]
-    count = len(found.violations)
+    count = len(result.violations)
     what = counted(count, "violation") if count else "nothing is wrong"
-    return [*lines, f"{title(step, found.number)}: {what}."]
+    return [*lines, f"{title(step, result.number)}: {what}."]
 
 
-def assembled(run: str, step: str, found: Assembled) -> dict[str, Any]:
+def assembled(run: str, step: str, result: Assembled) -> dict[str, Any]:
     from qrspi.core.rounds.verified_file import kept_paths
 
-    directory = found.paths.directory
+    directory = result.paths.directory
     return {
-        **_named("round-assemble", run, step, found.paths.number),
-        **found.tally._asdict(),
-        "kept_findings": list(kept_paths(directory, found.triaged)),
-        "dropped_findings": [f"{directory}/{item.finding.file}" for item in _of(found, "drop")],
-        "paused": _names(found, "pause"),
-        "proposed": _names(found, "propose"),
-        "auto": _names(found, "keep"),
-        "file": found.file,
-        "files": list(found.done.files),
+        **_named("round-assemble", run, step, result.paths.number),
+        **result.tally._asdict(),
+        "kept_findings": list(kept_paths(directory, result.triaged)),
+        "dropped_findings": [f"{directory}/{item.finding.file}" for item in _of(result, "drop")],
+        "paused": _names(result, "pause"),
+        "proposed": _names(result, "propose"),
+        "auto": _names(result, "keep"),
+        "file": result.file,
+        "files": list(result.done.files),
     }
 
 
-def _of(found: Assembled, verdict: Verdict) -> list[Triaged]:
-    return [item for item in found.triaged if item.verdict == verdict]
+def _of(result: Assembled, verdict: Verdict) -> list[Triaged]:
+    return [item for item in result.triaged if item.verdict == verdict]
 
 
-def _names(found: Assembled, verdict: Verdict) -> list[str]:
-    return [item.finding.name for item in _of(found, verdict)]
+def _names(result: Assembled, verdict: Verdict) -> list[str]:
+    return [item.finding.name for item in _of(result, verdict)]
 
 
-def assembled_lines(step: str, found: Assembled, dry_run: bool) -> list[str]:
-    counts = found.tally
+def assembled_lines(step: str, result: Assembled, dry_run: bool) -> list[str]:
+    counts = result.tally
     return [
-        f"{title(step, found.paths.number)}: {counts.kept} kept, {counts.dropped} dropped, "
+        f"{title(step, result.paths.number)}: {counts.kept} kept, {counts.dropped} dropped, "
         f"{counts.failed} failed, {counts.clean} clean.",
-        *_files(found.done, dry_run),
-        *(f"waits for a person: {name}" for name in _names(found, "pause")),
-        *(f"proposed without a score: {name}" for name in _names(found, "propose")),
+        *_files(result.done, dry_run),
+        *(f"waits for a person: {name}" for name in _names(result, "pause")),
+        *(f"proposed without a score: {name}" for name in _names(result, "propose")),
     ]
 
 
-def scoped(run: str, step: str, found: Scoped) -> dict[str, Any]:
+def scoped(run: str, step: str, result: Scoped) -> dict[str, Any]:
     return {
-        **_named("round-scope", run, step, found.number),
-        "tags": list(found.tags),
-        "warnings": list(found.warnings),
-        "file": found.file,
-        "files": list(found.done.files),
+        **_named("round-scope", run, step, result.number),
+        "tags": list(result.tags),
+        "warnings": list(result.warnings),
+        "file": result.file,
+        "files": list(result.done.files),
     }
 
 
-def scoped_lines(step: str, found: Scoped, dry_run: bool) -> list[str]:
-    if found.file is None:
-        return [f"{title(step, found.number)} keeps no scope set."]
+def scoped_lines(step: str, result: Scoped, dry_run: bool) -> list[str]:
+    if result.file is None:
+        return [f"{title(step, result.number)} keeps no scope set."]
     return [
-        *(f"warning: {one_line(text)}" for text in found.warnings),
-        f"{title(step, found.number)} is about {counted(len(found.tags), 'part')} of the text.",
-        *_files(found.done, dry_run),
-        *(f"  {one_line(tag)}" for tag in found.tags),
+        *(f"warning: {one_line(text)}" for text in result.warnings),
+        f"{title(step, result.number)} is about {counted(len(result.tags), 'part')} of the text.",
+        *_files(result.done, dry_run),
+        *(f"  {one_line(tag)}" for tag in result.tags),
     ]
 
 
-def converged(run: str, step: str, found: Converged) -> dict[str, Any]:
-    decision = found.decision
+def converged(run: str, step: str, result: Converged) -> dict[str, Any]:
+    decision = result.decision
     return {
         **_named("round-converge", run, step, decision.round),
         "decision": "narrow" if decision.narrow else "broaden",
         "rule": decision.rule,
-        "because": _reason(found),
-        "ref": found.ref,
-        "ref_commit": found.ref_commit,
+        "because": _reason(result),
+        "ref": result.ref,
+        "ref_commit": result.ref_commit,
         "scope_hint": list(decision.scope_hint) if decision.narrow else None,
         "diagnostics": list(decision.diagnostics),
     }
 
 
-def _reason(found: Converged) -> str:
-    if found.ref is None and found.decision.rule == "CNV-10":
+def _reason(result: Converged) -> str:
+    if result.ref is None and result.decision.rule == "CNV-10":
         return "without git there is no commit to compare with"
     from qrspi.core.rounds import convergence
 
-    return convergence.REASONS[found.decision.rule]
+    return convergence.REASONS[result.decision.rule]
 
 
-def converged_lines(step: str, found: Converged) -> list[str]:
-    decision = found.decision
+def converged_lines(step: str, result: Converged) -> list[str]:
+    decision = result.decision
     what = "only the last fixes" if decision.narrow else "the whole text"
-    against = _against(found.ref, found.ref_commit)
+    against = _against(result.ref, result.ref_commit)
     return [
-        f"{title(step, decision.round)} would look at {what}{against}: {_reason(found)}.",
+        f"{title(step, decision.round)} would look at {what}{against}: {_reason(result)}.",
         *(f"  {one_line(tag)}" for tag in decision.scope_hint),
         *map(one_line, decision.diagnostics),
     ]
 
 
-def recorded(run: str, step: str, found: Recorded) -> dict[str, Any]:
+def recorded(run: str, step: str, result: Recorded) -> dict[str, Any]:
     return {
-        **_named("round-commit", run, step, found.done.round),
-        "commit": found.commit,
-        "files": list(found.done.files),
+        **_named("round-commit", run, step, result.done.round),
+        "commit": result.commit,
+        "files": list(result.done.files),
     }
 
 
-def recorded_lines(step: str, found: Recorded, dry_run: bool) -> list[str]:
-    if found.commit:
-        word = f"is commit {found.commit}" if found.done.files else f"is on record: {found.commit}"
-    elif dry_run and found.done.files:
+def recorded_lines(step: str, result: Recorded, dry_run: bool) -> list[str]:
+    if result.commit:
+        word = (
+            f"is commit {result.commit}" if result.done.files else f"is on record: {result.commit}"
+        )
+    elif dry_run and result.done.files:
         word = "would be committed"
     else:
         word = "needs no commit"
-    return [f"{title(step, found.done.round)} {word}.", *_files(found.done, dry_run)]
+    return [f"{title(step, result.done.round)} {word}.", *_files(result.done, dry_run)]
 
 
-def taken(verb: str, run: str, source: Source, found: TakenReply) -> dict[str, Any]:
+def taken(verb: str, run: str, source: Source, result: TakenReply) -> dict[str, Any]:
     directory = source.paths.directory
-    names = [] if found.split.clean else [name for name, _ in found.split.files]
+    names = [] if result.split.clean else [name for name, _ in result.split.files]
     document = {
         **_named(verb, run, source.subject.key, source.number),
         "tag": source.tag,
         "findings": [f"{directory}/{name}" for name in names],
-        "clean": found.split.clean,
-        "warnings": problems.warnings(found.split.warnings),
+        "clean": result.split.clean,
+        "warnings": problems.warnings(result.split.warnings),
     }
-    return {**document, "original": found.original} if found.original else document
+    return {**document, "original": result.original} if result.original else document
 
 
-def taken_lines(source: Source, found: TakenReply, dry_run: bool) -> list[str]:
-    count = counted(len(found.split.files), "finding")
-    what = "found nothing" if found.split.clean else f"has {count}"
+def taken_lines(source: Source, result: TakenReply, dry_run: bool) -> list[str]:
+    count = counted(len(result.split.files), "finding")
+    what = "found nothing" if result.split.clean else f"has {count}"
     where = f"round {source.number} of {source.subject.key}"
-    return [f"{source.tag} {what} in {where}.", *_files(found.done, dry_run)]
+    return [f"{source.tag} {what} in {where}.", *_files(result.done, dry_run)]
 
 
 _FINDINGS = ("FINDING", "SEVERITY", "TYPE", "SCORE", "VERDICT", "SINCE")

@@ -155,9 +155,9 @@ def summary(session: Session, run: str | None) -> None:
     """How smoothly the tasks of the phase went, each by its roughest review."""
     decision = DecisionCommand(session, "checkpoint summary", run)
     job, board = decision.look(), checkpoint_rows.board(decision.workspace)
-    made = checkpoint_scale.summarise(_of_phase(job, list(board.rows)), board.worst)
-    document = pages.summary_document(decision.run.name, job.facts.phase, made)
-    session.answer(document, pages.summary_lines(job.facts.phase, made))
+    totals = checkpoint_scale.summarise(_of_phase(job, list(board.rows)), board.worst)
+    document = pages.summary_document(decision.run.name, job.facts.phase, totals)
+    session.answer(document, pages.summary_lines(job.facts.phase, totals))
 
 
 def _of_phase(job: Job, known: Sequence[str]) -> list[str]:

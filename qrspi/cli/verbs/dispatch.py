@@ -53,18 +53,18 @@ def run_(
 
     An agent that has answered is not asked again. `qrspi next --dispatch` goes on from there.
     """
-    found = session.run(run)
-    workspace = Workspace(found.path)
+    run_ = session.run(run)
+    workspace = Workspace(run_.path)
     if dry_run:
         line = awaited_agents.line(workspace, asked.how(session.root.project))
-        _list(session, found, tuple(one for one in line if not only or one.name in only))
+        _list(session, run_, tuple(one for one in line if not only or one.name in only))
         return
     settings = Options("cli", no_commit, lock_timeout=session.lock_timeout)
     with dispatch_command.opened(session, workspace, settings, asked, only) as dispatcher:
         sent = dispatcher.fan_out()
     failures = sent.failures if sent else ()
     if not (session.json and failures):
-        session.answer(agents.sent_document(found.name, sent), agents.sent_lines(found.name, sent))
+        session.answer(agents.sent_document(run_.name, sent), agents.sent_lines(run_.name, sent))
     if sent and failures:
         raise dispatch_command.failed(session, failures, (sent.performed,))
 

@@ -253,18 +253,18 @@ def batch(
     chosen = verdicts.chosen_tasks(job, keys)
     counted = counting(chosen, "looking at tasks") if session.progress else chosen
     looked = verdicts.look(job, counted, how)
-    told = _all_judged(decision, job, looked, asked, dry_run=dry_run)
-    found = [told.found[key] for key in chosen]
+    came = _all_judged(decision, job, looked, asked, dry_run=dry_run)
+    found = [came.found[key] for key in chosen]
     document = {
         "schema": "qrspi/quality-batch/v1",
         "run": decision.run.name,
         "mode": how,
         "dry_run": dry_run,
-        "tasks": [rendered.judgement_document(one, told.unwritten.get(one.task)) for one in found],
+        "tasks": [rendered.judgement_document(one, came.unwritten.get(one.task)) for one in found],
     }
     lines: list[str] = []
     for judgement in found:
-        lines += rendered.judgement_lines(judgement, told.unwritten.get(judgement.task))
+        lines += rendered.judgement_lines(judgement, came.unwritten.get(judgement.task))
     session.answer(document, lines)
     _leave(exit_code, found)
 

@@ -100,17 +100,17 @@ def trial(
         raise click.UsageError("--jobs, --max-…, --tier-override and --replies need --send")
     if asked.executor == "celery":
         raise click.UsageError("a trial is sent from here: leave out --executor celery")
-    found = role_trial.opened(*_places(session, run), only=roles)
+    texts = role_trial.opened(*_places(session, run), only=roles)
     if prompts is not None:
-        names = role_trial.lay_out(found, prompts, model)
+        names = role_trial.lay_out(texts, prompts, model)
         document, lines = (
             shown.laid_out_document(prompts, names),
             shown.laid_out_lines(prompts, names),
         )
         session.answer(document, lines)
     elif answers is not None:
-        failures = _send(session, run, found, answers, asked) if send else ()
-        result = role_trial.score(found, answers)
+        failures = _send(session, run, texts, answers, asked) if send else ()
+        result = role_trial.score(texts, answers)
         if not (session.json and failures):
             document = shown.document(result, answers, model, clock.now_utc()[:10])
             session.answer(document, shown.lines(result, answers, session.width))
@@ -119,7 +119,7 @@ def trial(
 
 
 def _send(
-    session: Session, run: str | None, found: Trial, answers: str, asked: SendOptions
+    session: Session, run: str | None, texts: Trial, answers: str, asked: SendOptions
 ) -> tuple[Problem, ...]:
     # Imported here: only who sends starts programs and opens connections.
     from qrspi.handlers.agents.role_trial import Sender
@@ -129,7 +129,7 @@ def _send(
     sending = asked._replace(executor="local").sending(session.root.project)
     with ProgressTeller(session) as progress:
         sender = Sender(
-            trial=found,
+            trial=texts,
             workspace=workspace,
             sending=sending,
             listener=progress,

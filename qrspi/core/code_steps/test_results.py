@@ -234,5 +234,5 @@ _FAILED = re.compile(f"(?m)^[ \t]*(?:{'|'.join(_SAYS_FAILED)})[ \t]*\r?$")
 def failures(output: str, command: str) -> tuple[str, ...]:
     plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", output)
     names = (next(filter(None, match.groups()), "") for match in _FAILED.finditer(plain))
-    found = tuple(dict.fromkeys(" ".join(name.split())[:200] for name in names if name))
-    return found[:MOST_FAILURES] or (command,)
+    named = tuple(dict.fromkeys(" ".join(name.split())[:200] for name in names if name))
+    return named[:MOST_FAILURES] or (command,)

@@ -124,8 +124,8 @@ def for_run(problem: Problem, run: Tree) -> Problem:
 
 def command_of(way: str) -> str:
     """The command that a way out ends with, if a person has nothing left to fill in."""
-    found = patterns.search(r"(?:^|: )(qrspi [^`]*)$", way)
-    return found[1] if found and not patterns.search(r"\b[A-Z]{2,}\b|…", found[1]) else ""
+    match = patterns.search(r"(?:^|: )(qrspi [^`]*)$", way)
+    return match[1] if match and not patterns.search(r"\b[A-Z]{2,}\b|…", match[1]) else ""
 
 
 def unreadable(reason: str) -> Problem:

@@ -79,7 +79,7 @@ def told(tree: Tree, paths: RoundPaths, agent: str) -> tuple[str, ...]:
     for number in sorted(numbers, reverse=True):
         data = content(tree, f"{paths.directory}/{reasons_file(number)}")
         lines = [table(line) or {} for line in data.splitlines()]
-        about = tuple(string(line, "message") for line in lines if string(line, "agent") == agent)
-        if about:
-            return about
+        texts = tuple(string(line, "message") for line in lines if string(line, "agent") == agent)
+        if texts:
+            return texts
     return ()

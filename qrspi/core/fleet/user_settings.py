@@ -28,10 +28,10 @@ def executor(document: Mapping[str, object], project: str, file: str) -> str | P
             return problem
     own = projects.get(project, {})
     field = f"projects.{project!r}.executor" if "executor" in own else "executor"
-    said = own.get("executor", document.get("executor", ""))
-    if said != "" and said not in EXECUTORS:
-        return _bad(file, field, repr(said), f"one of {', '.join(EXECUTORS)}")
-    return str(said)
+    chosen = own.get("executor", document.get("executor", ""))
+    if chosen != "" and chosen not in EXECUTORS:
+        return _bad(file, field, repr(chosen), f"one of {', '.join(EXECUTORS)}")
+    return str(chosen)
 
 
 def _wrong_project(path: str, block: object, file: str) -> Problem | None:

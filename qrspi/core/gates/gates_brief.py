@@ -18,10 +18,10 @@ from qrspi.core.tree import CONFIG_LIMIT, Tree
 
 
 def lines(tree: Tree, gates: Gates, tasks: Iterable[str]) -> tuple[str, ...]:
-    found = [*_audit(tree)] if gates.audit else []
-    found += [*_quality(tree, tuple(tasks))] if gates.quality != "off" else []
-    found += [*_checkpoints(tree)] if gates.checkpoints else []
-    return tuple(found)
+    told = [*_audit(tree)] if gates.audit else []
+    told += [*_quality(tree, tuple(tasks))] if gates.quality != "off" else []
+    told += [*_checkpoints(tree)] if gates.checkpoints else []
+    return tuple(told)
 
 
 def of_run(tree: Tree) -> tuple[str, ...]:

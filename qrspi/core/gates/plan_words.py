@@ -16,26 +16,26 @@ def criteria(text: str) -> list[str]:
     if not marked:
         return [line.strip() for line in lines]
     outermost = min(len(match[1]) for match in marked)
-    found: list[list[str]] = []
+    items: list[list[str]] = []
     for line in lines:
         match = _ITEM.fullmatch(line)
         if match and len(match[1]) <= outermost + 1:
-            found.append([match[2].strip()])
-        elif found:
-            found[-1].append(line.strip())
-    return [text for parts in found if (text := " ".join(parts).strip())]
+            items.append([match[2].strip()])
+        elif items:
+            items[-1].append(line.strip())
+    return [text for parts in items if (text := " ".join(parts).strip())]
 
 
 def steps(text: str) -> list[str]:
     """The numbered steps, each on one line with what is written below it."""
-    found: list[list[str]] = []
+    items: list[list[str]] = []
     for line in text.expandtabs(4).split("\n"):
         match = _STEP.fullmatch(line)
         if match:
-            found.append([match[2].strip()])
-        elif found and line.strip():
-            found[-1].append(line.strip())
-    return [" ".join(parts).strip() for parts in found]
+            items.append([match[2].strip()])
+        elif items and line.strip():
+            items[-1].append(line.strip())
+    return [" ".join(parts).strip() for parts in items]
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")

@@ -134,8 +134,8 @@ def is_ours(path: tuple[str, ...], value: Any) -> bool:
     """Put into a JSON file by some version of qrspi."""
     if path == ("mcpServers", "qrspi"):
         return True
-    said = value.get("command", value.get("bash")) if isinstance(value, dict) else None
-    return path[:1] == ("hooks",) and isinstance(said, str) and HOOK in said
+    line = value.get("command", value.get("bash")) if isinstance(value, dict) else None
+    return path[:1] == ("hooks",) and isinstance(line, str) and HOOK in line
 
 
 TRUST = {

@@ -84,11 +84,11 @@ def _cut_logs(tree: Tree, history: RunHistory) -> Iterator[Gap]:
             continue  # one that is gone is told as such
         if cut := lost.loss(history.logs.get(path, b""), now):
             yield _cut(path, cut.words)
-        elif found := _taken_out(history, path, now):
+        elif gone := _taken_out(history, path, now):
             word = (
-                "line that was on record is" if len(found) == 1 else "lines that were on record are"
+                "line that was on record is" if len(gone) == 1 else "lines that were on record are"
             )
-            yield _cut(path, f"{len(found)} {word} gone since commit {found[-1].sha[:12]}")
+            yield _cut(path, f"{len(gone)} {word} gone since commit {gone[-1].sha[:12]}")
 
 
 def _cut(path: str, because: str) -> Gap:

@@ -152,8 +152,8 @@ def newest_first(records: Iterable[Record], *texts: str) -> Iterator[Record]:
     """Of thousands of records, only those whose line has one of these texts as `render` writes it,
     and a few others. The caller looks at each."""
     if isinstance(records, LongRecord):
-        found: Iterator[Record] = records.newest_first(*texts)
-        return found
+        matching: Iterator[Record] = records.newest_first(*texts)
+        return matching
     return reversed(tuple(records))
 
 

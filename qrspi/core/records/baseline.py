@@ -49,14 +49,14 @@ def could_not_start(status: int | None) -> bool:
     return status in (126, 127)  # a shell cannot run, or cannot find, the command
 
 
-def render(found: Baseline) -> bytes:
+def render(taken: Baseline) -> bytes:
     head = (
-        f"---\ncommit: {found.commit}\ncommand: {quote(found.command)}\nexit: {found.exit}\n"
-        f"choice: {found.choice}\ntime: {quote(found.time)}\n---\n"
+        f"---\ncommit: {taken.commit}\ncommand: {quote(taken.command)}\nexit: {taken.exit}\n"
+        f"choice: {taken.choice}\ntime: {quote(taken.time)}\n---\n"
     )
-    sentence = f"Before the first task the tests {found.sentence}; output in {LOG}."
+    sentence = f"Before the first task the tests {taken.sentence}; output in {LOG}."
     text = f"\n# Baseline\n\n{sentence}\n"
-    return (head + text + listed(found.failures)).encode()
+    return (head + text + listed(taken.failures)).encode()
 
 
 def listed(failures: Sequence[str]) -> str:

@@ -143,10 +143,10 @@ _GAP = re.compile(r"…|\.\.\.|\[[^\]]*\]")
 def _in_summary(tree: Tree) -> Iterator[Problem]:
     quoted = list(_quotations(content(tree, _SUMMARY).decode(errors="replace")))
     files = (questions.ARTIFACT, *step_text.companions(tree, "research")) if quoted else ()
-    said = f" {' '.join(word for file in files for word in _words(_text(tree, file)))} "
+    whole = f" {' '.join(word for file in files for word in _words(_text(tree, file)))} "
     for number, words in quoted:
         parts = (" ".join(_words(part)) for part in _GAP.split(words))
-        if not all(f" {part} " in said for part in parts if part):
+        if not all(f" {part} " in whole for part in parts if part):
             text = (
                 f'{_SUMMARY}:{number}: no answer in research/ has the words "{words}"; quote an '
                 "answer word for word"

@@ -29,18 +29,18 @@ class Course(NamedTuple):
 
 
 def course(facts: Facts) -> Course:
-    found = Course()
+    so_far = Course()
     for record in facts.records:
         match record.event:
             case "approve" if record.step == "test":
-                found = Course()
+                so_far = Course()
             case "replan":
-                found = found._replace(minor=True)
+                so_far = so_far._replace(minor=True)
             case "rewind" if record.replan == "major":
-                found = found._replace(major=record)
+                so_far = so_far._replace(major=record)
             case "phase":
-                found = found._replace(archiving=True)
-    return found
+                so_far = so_far._replace(archiving=True)
+    return so_far
 
 
 def finished_phase(tree: Tree) -> int:

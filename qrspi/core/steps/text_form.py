@@ -24,11 +24,11 @@ _TASKS = "tasks/"
 def faults(tree: Tree, step: str) -> tuple[Problem, ...]:
     artifact = STEP[step].artifact
     has_tasks = step == "plan" and bool(task_file.read_keys(tree))
-    found = [fault(artifact, content(tree, artifact), has_tasks)]
+    seen = [fault(artifact, content(tree, artifact), has_tasks)]
     if step == "research":
         answers = step_text.companions(tree, step)
-        found += [fault(path, content(tree, path)) for path in answers]
-    return tuple(problem for problem in found if problem)
+        seen += [fault(path, content(tree, path)) for path in answers]
+    return tuple(problem for problem in seen if problem)
 
 
 def fault_in(tree: Tree, step: str, printed: Mapping[str, bytes]) -> Problem | None:

@@ -91,13 +91,13 @@ def carry_out(job: Job, change: ChangeSet) -> Done:
 
 
 def _written(job: Job, change: ChangeSet) -> Performed:
-    done = Performed(change.handler, change.step, change.round, change.files, change.notes)
-    with half_on_record(job, done):
+    deed = Performed(change.handler, change.step, change.round, change.files, change.notes)
+    with half_on_record(job, deed):
         torn = [problem for edit in change.edits for problem in write(job.workspace, edit)]
     who = next((edit.who for edit in change.edits if edit.who), "")
-    done = done._replace(notes=(*change.notes, *(problem.message for problem in torn)), who=who)
-    record(job.workspace, job.options.actor, done)
-    return done
+    deed = deed._replace(notes=(*change.notes, *(problem.message for problem in torn)), who=who)
+    record(job.workspace, job.options.actor, deed)
+    return deed
 
 
 def write(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:

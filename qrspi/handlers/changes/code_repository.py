@@ -176,22 +176,22 @@ def named(job: Job, workplace: Workplace) -> None:
     raise Refusal(Problem("branch-not-named", text, "config.md", "feature_branch", hint=onto))
 
 
-def clean(job: Job, found: Workplace, verb: str) -> None:
+def clean(job: Job, place: Workplace, verb: str) -> None:
     """Files of runs do not count, since the engine itself is writing them."""
     runs = job.workspace.path.rpartition("/")[0]
-    inside = f"{runs}/".removeprefix(f"{found.repo.root}/")
-    changed = [name for name in worktrees.dirty(found.repo) if not name.startswith(inside)]
+    inside = f"{runs}/".removeprefix(f"{place.repo.root}/")
+    changed = [name for name in worktrees.dirty(place.repo) if not name.startswith(inside)]
     if changed:
         text = (
-            f"the work tree at {found.repo.root} has changes that are not committed "
+            f"the work tree at {place.repo.root} has changes that are not committed "
             f"({few(changed)}): commit or put them away, then {verb} again"
         )
         problem = Problem(
-            "dirty-work-tree", text, changed[0], hint=f"git -C {quoted(found.repo.root)} status"
+            "dirty-work-tree", text, changed[0], hint=f"git -C {quoted(place.repo.root)} status"
         )
         raise Refusal(problem)
-    if unseen := [name for name in hidden_changes(found.repo) if not name.startswith(inside)]:
-        raise Refusal(_hidden(found.repo, unseen, verb))
+    if unseen := [name for name in hidden_changes(place.repo) if not name.startswith(inside)]:
+        raise Refusal(_hidden(place.repo, unseen, verb))
 
 
 def _hidden(repo: Repo, names: Sequence[str], verb: str) -> Problem:
@@ -205,13 +205,13 @@ def _hidden(repo: Repo, names: Sequence[str], verb: str) -> Problem:
     return Problem("dirty-work-tree", text, names[0], hint=look)
 
 
-def unstaged(found: Workplace, verb: str) -> None:
+def unstaged(place: Workplace, verb: str) -> None:
     """Files of runs count here too."""
-    if not (names := worktrees.staged(found.repo)):
+    if not (names := worktrees.staged(place.repo)):
         return
-    unstage = f"git -C {quoted(found.repo.root)} restore --staged -- ."
+    unstage = f"git -C {quoted(place.repo.root)} restore --staged -- ."
     text = (
-        f"a change is staged in {found.repo.root} ({few(names)}), and git merges nothing as "
+        f"a change is staged in {place.repo.root} ({few(names)}), and git merges nothing as "
         f"long as there is one: commit it, or unstage it with `{unstage}`, then {verb} again"
     )
     raise Refusal(Problem("staged-change", text, names[0], hint=unstage))

@@ -69,8 +69,8 @@ def bad_words(job: Job, step: str, words: bytes, hint: str) -> Problem | None:
         return problem
     if step != "research":
         return None
-    told = isolation.told_by(job.workspace, job.run, words.decode(errors="replace"))
-    return told._replace(hint=hint) if told else None
+    isolated = isolation.told_by(job.workspace, job.run, words.decode(errors="replace"))
+    return isolated._replace(hint=hint) if isolated else None
 
 
 def _no_words(step: str, words: bytes, hint: str) -> Problem | None:

@@ -46,16 +46,16 @@ def pending(workspace: Workspace) -> tuple[str, ...]:
 def process(workspace: Workspace, options: Options, *, merge: bool = False) -> Outcome:
     """On a locked run, one proposal after another. A review that arrives meanwhile goes first."""
     proposals, odd = _proposals(workspace)
-    done: list[TakenProposal] = []
+    outcomes: list[TakenProposal] = []
     for at, path in enumerate(proposals):
         if waits := pending(workspace):
-            return Outcome(tuple(done), True, (*waits, *odd.values()), (*proposals[at:], *odd))
+            return Outcome(tuple(outcomes), True, (*waits, *odd.values()), (*proposals[at:], *odd))
         taken = _take(workspace, path, merge)
-        done.append(taken)
+        outcomes.append(taken)
         note = f"{taken.proposal}: {taken.overlap.kind}, {taken.action}: {taken.entry}"
         finished = Performed("checkpoint-knowledge", "", 0, (taken.entry,), (note,))
         carry_out.record(workspace, options.actor, finished)
-    return Outcome(tuple(done), False, tuple(odd.values()), tuple(odd))
+    return Outcome(tuple(outcomes), False, tuple(odd.values()), tuple(odd))
 
 
 def _proposals(workspace: Workspace) -> tuple[tuple[str, ...], dict[str, str]]:

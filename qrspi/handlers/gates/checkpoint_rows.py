@@ -42,14 +42,14 @@ def heartbeat() -> str:
 
 
 def board(workspace: Workspace) -> Board:
-    found = checkpoint_board.read(workspace)
-    if isinstance(found, Problem):
-        raise Halt(found)
-    if found is None:
+    known = checkpoint_board.read(workspace)
+    if isinstance(known, Problem):
+        raise Halt(known)
+    if known is None:
         hint = f"qrspi checkpoint init {workspace.name}"
         text = f"{FILE} is not there: make it with `{hint}`"
         raise Refusal(Problem("no-database", text, FILE, hint=hint))
-    return found
+    return known
 
 
 def missing(workspace: Workspace, keys: Iterable[str]) -> Added:
@@ -129,15 +129,15 @@ def forgive(change: Transaction, before: int) -> None:
 
 
 def refuse_undecided(job: Job, key: str) -> None:
-    found = checkpoint_board.read(job.workspace)
-    if isinstance(found, Problem):
-        raise Halt(found)
-    row = found.rows.get(key) if found else None
-    if found is None or row is None or row.state not in UNDECIDED:
+    known = checkpoint_board.read(job.workspace)
+    if isinstance(known, Problem):
+        raise Halt(known)
+    row = known.rows.get(key) if known else None
+    if known is None or row is None or row.state not in UNDECIDED:
         return
     hint = f"qrspi checkpoint list {job.run} {key}"
     if row.state != "review_failed":
-        hint = checkpoint_board.review_command(job.run, found, key)
+        hint = checkpoint_board.review_command(job.run, known, key)
     text = f"{key} is {row.state} in {FILE}, so it is not done: expected an approved review"
     problem = Problem(
         "checkpoint-open",

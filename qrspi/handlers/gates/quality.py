@@ -192,13 +192,13 @@ def commit(job: Job, keys: Iterable[str]) -> str | None:
     return change_set.carry_out(job, _commit(job, listed)).commit if listed else None
 
 
-def uncommitted(job: Job, found: Iterable[Judgement]) -> tuple[str, ...]:
+def uncommitted(job: Job, judged: Iterable[Judgement]) -> tuple[str, ...]:
     """Tasks whose verdict is on record here but not in HEAD: a command was killed in between."""
     repo = repository.find(job.workspace.path)
     if repo is None:
         return ()
     changed = frozenset(worktrees.dirty(repo))
-    written = {one.task: one.verdict_string for one in found if one.source != "none"}
+    written = {one.task: one.verdict_string for one in judged if one.source != "none"}
     return tuple(
         task
         for task, verdict in written.items()
@@ -305,13 +305,13 @@ def keep(workspace: Workspace, options: Options, reached: Sequence[Reached]) -> 
 
 
 def commit_verdicts(
-    workspace: Workspace, options: Options, found: Iterable[Judgement]
+    workspace: Workspace, options: Options, judged: Iterable[Judgement]
 ) -> str | None:
     """Before the plan is approved, verdicts go with that commit."""
     job = change_set.look(workspace, options)
     if job.facts.statuses.get("plan") != "approved" or not change_set.in_git(job):
         return None
-    decided = [judgement for judgement in found if judgement.line]
+    decided = [judgement for judgement in judged if judgement.line]
     new = [one.task for one in decided if one.is_new]
     left = uncommitted(job, [one for one in decided if not one.is_new])
     if not (new or left):

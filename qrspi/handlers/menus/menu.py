@@ -158,12 +158,12 @@ def _unnamed(job: Job, key: str, text: str) -> Problem | None:
     """A person who approves on the page says which text was on the screen."""
     approved = APPROVALS.get((job.next.kind, key), "")
     if approved and not text and job.options.actor == "web":
-        said = f"{key} approves {STEP[approved].artifact}: name the text that was on the screen"
+        asked = f"{key} approves {STEP[approved].artifact}: name the text that was on the screen"
     elif text and not approved:
-        said = f"--text names a text that is approved, and {key} approves none"
+        asked = f"--text names a text that is approved, and {key} approves none"
     else:
         return None
-    return Problem("usage", said, field="--text", found=text, hint=f"qrspi status {job.run}")
+    return Problem("usage", asked, field="--text", found=text, hint=f"qrspi status {job.run}")
 
 
 def stop(step: str, number: int = 0, note: str = "nothing was changed") -> ChangeSet:

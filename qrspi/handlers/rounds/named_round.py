@@ -83,8 +83,8 @@ def _unreadable(tree: Tree, subject: Subject, number: int, config: Config) -> tu
     if not subject.is_task or problems:
         return problems
     prepared = not isinstance(tree.head(RoundPaths(subject.reviews, number).manifest), Fault)
-    found = configs.problems_for(config, subject.key)
-    return () if prepared else tuple(one for one in found if one.field == "review_depth")
+    bad = configs.problems_for(config, subject.key)
+    return () if prepared else tuple(one for one in bad if one.field == "review_depth")
 
 
 def _must_be_there(tree: Tree, subject: Subject, number: int) -> None:

@@ -167,8 +167,8 @@ def _run(run: RunDir) -> Iterator[Sign]:
     known = {warning.message for warning in state.warnings}
     missed = vanished.from_run(tree)
     yield from (_sign("problem", run.name, gone) for gone in missed)
-    said = {problem.file for problem in (*state.errors, *missed)}
-    yield from _named_elsewhere(tree, run, said)
+    files = {problem.file for problem in (*state.errors, *missed)}
+    yield from _named_elsewhere(tree, run, files)
     for reviewed in _subjects(tree):
         odd = (item for item in round_list.odd_names(tree, reviewed) if item.message not in known)
         yield from (Sign("note", run.name, item.message) for item in odd)

@@ -88,15 +88,15 @@ def _names(job: Job, around: _Around) -> Iterator[str]:
 
 def _tree(around: _Around, worktree: Worktree) -> Left:
     shown = worktree.path.removeprefix(f"{around.repo.root}/")
-    found = Left(worktree.branch or "", worktree.commit or "", shown)
+    left = Left(worktree.branch or "", worktree.commit or "", shown)
     tree = worktrees.whole(around.repo, worktree)
     if tree is None or worktree.locked is not None:
-        return found._replace(keep="it is locked or not whole")
+        return left._replace(keep="it is locked or not whole")
     if f"{around.here}/".startswith(f"{worktree.path}/"):
-        return found._replace(keep="you stand in it")
+        return left._replace(keep="you stand in it")
     unclean = worktrees.unclean(tree)
     beside = worktree_list.bytecode(unclean.new)
-    return found._replace(keep=_why_kept(around, worktree, unclean.files, beside), beside=beside)
+    return left._replace(keep=_why_kept(around, worktree, unclean.files, beside), beside=beside)
 
 
 def _why_kept(

@@ -85,11 +85,11 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
             _must_leave_runs(job, place, task, commit)
             return Merge(task.key, branch, task.commit, commit)
         case UpToDate():
-            made = refs.came_with(place.repo, task.commit)
-            if made and _merged_key(job, place, made) == task.key:
-                _must_be_seen(job, place, task, base, made)
-                _must_leave_runs(job, place, task, made)
-                return Merge(task.key, branch, task.commit, made)
+            earlier = refs.came_with(place.repo, task.commit)
+            if earlier and _merged_key(job, place, earlier) == task.key:
+                _must_be_seen(job, place, task, base, earlier)
+                _must_leave_runs(job, place, task, earlier)
+                return Merge(task.key, branch, task.commit, earlier)
             _must_be_whole(job, place, task, base, "")
             return Merge(task.key, branch, task.commit, "", result="contained")
 

@@ -96,14 +96,14 @@ def _tried(job: Job, key: str) -> Started | Stopped:
     return Stopped(key, problem.message)
 
 
-def performed(job: Job, done: Sequence[Started], notes_before: tuple[str, ...] = ()) -> Performed:
+def performed(job: Job, begun: Sequence[Started], notes_before: tuple[str, ...] = ()) -> Performed:
     notes = notes_before + tuple(
-        f"{one.key}: {one.how} {one.start.worktree} on {one.start.branch}" for one in done
+        f"{one.key}: {one.how} {one.start.worktree} on {one.start.branch}" for one in begun
     )
-    notes += tuple(note for started in done for note in started.notes)
-    files = tuple(task_records.start_file(one.key) for one in done)
+    notes += tuple(note for started in begun for note in started.notes)
+    files = tuple(task_records.start_file(one.key) for one in begun)
     if files:
-        names = ", ".join(one.key for one in done)
+        names = ", ".join(one.key for one in begun)
         change_set.commit_files(job, files, f"start {names}")
     return Performed("start-tasks", job.facts.step, 0, files, notes)
 

@@ -13,21 +13,21 @@ from qrspi.render.terminal import table
 _BAR = 30  # cells
 
 
-def document(runs: Sequence[str], found: Statistics) -> dict[str, Any]:
-    groups = {"type": found.by_type, "reviewer": found.by_reviewer, "model": found.by_model}
+def document(runs: Sequence[str], stats: Statistics) -> dict[str, Any]:
+    groups = {"type": stats.by_type, "reviewer": stats.by_reviewer, "model": stats.by_model}
     return {
         "schema": "qrspi/stats/v1",
         "runs": list(runs),
-        "rounds": found.rounds,
-        "findings": _tally(found.all),
+        "rounds": stats.rounds,
+        "findings": _tally(stats.all),
         "by": {key: [_tally(tally) for tally in tallies] for key, tallies in groups.items()},
-        "to_clean": [{**one._asdict(), "clean": one.clean or None} for one in found.to_clean],
-        "re_raised": {"count": found.re_raised, "share": round(found.share, 4)},
+        "to_clean": [{**one._asdict(), "clean": one.clean or None} for one in stats.to_clean],
+        "re_raised": {"count": stats.re_raised, "share": round(stats.share, 4)},
         "cost": {
-            "usd": round(found.spent.usd, 6),
-            "calls": found.spent.calls,
-            "unpriced": found.spent.unpriced,
-            "per_kept": None if found.per_kept is None else round(found.per_kept, 6),
+            "usd": round(stats.spent.usd, 6),
+            "calls": stats.spent.calls,
+            "unpriced": stats.spent.unpriced,
+            "per_kept": None if stats.per_kept is None else round(stats.per_kept, 6),
         },
     }
 
@@ -45,21 +45,21 @@ def _tally(tally: Tally) -> dict[str, Any]:
     }
 
 
-def lines(runs: Sequence[str], found: Statistics, *, draws: bool, width: int) -> list[str]:
-    every, whose = found.all, runs[0] if len(runs) == 1 else counted(len(runs), "run")
+def lines(runs: Sequence[str], stats: Statistics, *, draws: bool, width: int) -> list[str]:
+    every, whose = stats.all, runs[0] if len(runs) == 1 else counted(len(runs), "run")
     head = (
-        f"{whose}: {counted(found.rounds, 'round')}, {counted(every.found, 'finding')}, "
+        f"{whose}: {counted(stats.rounds, 'round')}, {counted(every.found, 'finding')}, "
         f"{every.kept} kept, {every.skipped} skipped, {every.dropped} dropped"
     )
-    loops = ["", *_to_clean(found, several=len(runs) > 1)] if found.to_clean else []
+    loops = ["", *_to_clean(stats, several=len(runs) > 1)] if stats.to_clean else []
     if not every.found:
         return [head, *loops]
-    groups = {"TYPE": found.by_type, "REVIEWER": found.by_reviewer, "MODEL": found.by_model}
+    groups = {"TYPE": stats.by_type, "REVIEWER": stats.by_reviewer, "MODEL": stats.by_model}
     columns = ("FOUND", "KEPT", "SKIPPED", "DROPPED", f"BY {NEAR} OR LESS", "NEAREST")
     below: list[str] = []
     for title, tallies in groups.items():
         below += ["", *table((title, *columns), [_row(tally) for tally in tallies], width)]
-    return [head, "", *_closeness(every, draws), *below, *loops, "", *_sums(found)]
+    return [head, "", *_closeness(every, draws), *below, *loops, "", *_sums(stats)]
 
 
 def _closeness(every: Tally, draws: bool) -> Iterator[str]:
@@ -87,10 +87,10 @@ def _to_clean(statistics: Statistics, *, several: bool) -> Iterator[str]:
         yield f"{run}{step.step}: {counted(step.rounds, 'round')}, {after}"
 
 
-def _sums(found: Statistics) -> Iterator[str]:
-    yield f"Came back after they were settled or gone: {found.re_raised} ({found.share:.0%})"
-    if found.per_kept is None:
+def _sums(stats: Statistics) -> Iterator[str]:
+    yield f"Came back after they were settled or gone: {stats.re_raised} ({stats.share:.0%})"
+    if stats.per_kept is None:
         yield "Nobody said what agents cost."
         return
-    rest = f", without {counted(found.spent.unpriced, 'call')}" if found.spent.unpriced else ""
-    yield f"A kept finding cost {found.per_kept:.4f} USD ({found.spent.usd:.4f} USD in all{rest})"
+    rest = f", without {counted(stats.spent.unpriced, 'call')}" if stats.spent.unpriced else ""
+    yield f"A kept finding cost {stats.per_kept:.4f} USD ({stats.spent.usd:.4f} USD in all{rest})"

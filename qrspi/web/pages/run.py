@@ -16,13 +16,13 @@ def page(commands: Commands, texts: ShownTexts, name: str) -> Page:
     document = commands.ask("status", name)
     run = document["runs"][0]
     tree = CommittedTree(f"{commands.session.root.runs_dir}/{name}")
-    about = run["next"]["step"] or run["current_step"] or ""
-    reviewed = subject(about)
+    name_of_step = run["next"]["step"] or run["current_step"] or ""
+    reviewed = subject(name_of_step)
     rounds = review_rounds.of_step(tree, reviewed) if reviewed else ()
     asked = gates.text_asked(run)
     context = {
         "run": run,
-        "step": about,
+        "step": name_of_step,
         "who": "nobody" if run["closed"] else run["next"]["who"],
         "title_of_next": _title(run["closed"], run["next"]["who"]),
         "why": () if run["closed"] else gates.why(run),

@@ -21,8 +21,8 @@ def settings_folder(environment: Mapping[str, str]) -> str:
 
 def folder(environment: Mapping[str, str], variable: str, otherwise: str) -> str:
     """A relative path in the variable is ignored, as the specification of XDG says."""
-    said = environment.get(variable, "")
-    home = said if said.startswith("/") else os.path.expanduser(otherwise)
+    named = environment.get(variable, "")
+    home = named if named.startswith("/") else os.path.expanduser(otherwise)
     return f"{home.rstrip('/')}/qrspi"
 
 

@@ -31,10 +31,10 @@ class BrokerLost(Exception):
 def address(
     environment: Mapping[str, str], longest: float = broker_address.LONGEST_CALL
 ) -> BrokerAddress:
-    found = broker_address.read(environment.get(broker_address.VARIABLE, ""), longest)
-    if isinstance(found, Problem):
-        raise (Halt if found.code == "broker-unset" else Refusal)(found)
-    return found
+    read = broker_address.read(environment.get(broker_address.VARIABLE, ""), longest)
+    if isinstance(read, Problem):
+        raise (Halt if read.code == "broker-unset" else Refusal)(read)
+    return read
 
 
 def library() -> Any:

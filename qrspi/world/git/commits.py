@@ -62,12 +62,12 @@ def commit(
         return Unchanged()
     text = "\n\n".join(part for part in (message, "\n".join(trailers)) if part)
     output = _commit(repo, known, text)
-    made = head(repo)
-    if made == before:
+    new = head(repo)
+    if new == before:
         _forget(repo, known.new)
-    if made == before or made is None or output.status:
+    if new == before or new is None or output.status:
         raise _stopped(repo, output)
-    return Committed(made)
+    return Committed(new)
 
 
 def is_on_record(repo: Repo, paths: Sequence[str]) -> bool:
@@ -294,14 +294,14 @@ def contents(repo: Repo, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
         return {}
     asked = "".join(f"{commit}:./{path}\n" for path in paths).encode()
     output = command.read(repo.path, ["cat-file", "--batch"], given=asked).out
-    found: dict[str, bytes] = {}
+    texts: dict[str, bytes] = {}
     for path in paths:
         title, _, output = output.partition(b"\n")
         *_, kind, size = title.split(b" ")
         if size != b"missing":
             data, output = output[: int(size)], output[int(size) + 1 :]
-            found |= {path: data} if kind == b"blob" else {}
-    return found
+            texts |= {path: data} if kind == b"blob" else {}
+    return texts
 
 
 def to_restore(repo: Repo, path: str) -> str:

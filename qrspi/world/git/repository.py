@@ -59,8 +59,8 @@ def in_git(path: str) -> bool:
 
 
 def under_way(repo: Repo) -> str | None:
-    found = (what for name, what in _UNDER_WAY if os.path.lexists(f"{repo.git_dir}/{name}"))
-    return next(found, None)
+    actions = (what for name, what in _UNDER_WAY if os.path.lexists(f"{repo.git_dir}/{name}"))
+    return next(actions, None)
 
 
 def branch(repo: Repo) -> str | None:

@@ -165,10 +165,10 @@ def throwaway(repo: Repo, path: str, commit: str) -> Iterator[Repo]:
     elif os.path.lexists(path) and not _is_empty(path):
         raise foreign(path)
     add_detached(repo, path, commit)
-    found = find(path)
-    assert found is not None
+    own = find(path)
+    assert own is not None
     try:
-        yield found
+        yield own
     finally:
         remove_worktree(repo, path)
 

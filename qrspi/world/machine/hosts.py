@@ -58,10 +58,10 @@ def second_vendor(config: Config, environment: Mapping[str, str]) -> Availabilit
     return Availability(host, there, f"{program} is {'' if there else 'not '}on the PATH")
 
 
-def mismatch(found: Availability, config: Config) -> str | None:
+def mismatch(host: Availability, config: Config) -> str | None:
     asked = config.second_reviewer is True
-    if asked == found.available:
+    if asked == host.available:
         return None
-    seen = "available" if found.available else "not available"
+    seen = "available" if host.available else "not available"
     setting = f"second_reviewer in config.md is {str(asked).lower()}"
-    return f"[mismatch] host {found.host}: a second reviewer is {seen} ({found.why}), and {setting}"
+    return f"[mismatch] host {host.host}: a second reviewer is {seen} ({host.why}), and {setting}"

@@ -121,8 +121,8 @@ class JobCalls:
     def _called(self, message: JobMessage) -> Answered:
         allowed = self._allowed.vendors[message.vendor]
         with tempfile.TemporaryDirectory(prefix="qrspi-call-") as folder:
-            answer = transports.send(self._request(message, allowed, folder), self._wire).whole()
-        answered = self._made(message, allowed, answer)
+            sent = transports.send(self._request(message, allowed, folder), self._wire).whole()
+        answered = self._made(message, allowed, sent)
         if answered.problem and answered.problem.code == "transport-interrupted":
             # This worker is told to end at once: the job goes back to the broker.
             raise Refusal(answered.problem)

@@ -77,13 +77,13 @@ def read(tree: Tree) -> Report | Problem | None:
     data = tree.read(FILE, LIMIT)
     if isinstance(data, Fault):
         return None if data.kind == "absent" else _bad(f"unreadable ({data.reason})")
-    found = load(data)
-    if found is None:
+    report = load(data)
+    if report is None:
         return _bad("no JSON object")
-    verdict, inputs = found.get("overall_verdict"), found.get("inputs_sha256")
+    verdict, inputs = report.get("overall_verdict"), report.get("inputs_sha256")
     if verdict not in ("approved", "concerns", "rejected") or not isinstance(inputs, str):
         return _bad("no audit report")
-    return Report(cast(Verdict, verdict), inputs, tuple(_lines(found.get("reviews"))))
+    return Report(cast(Verdict, verdict), inputs, tuple(_lines(report.get("reviews"))))
 
 
 def _bad(found: str) -> Problem:
@@ -100,15 +100,15 @@ _SHOWN = 20
 
 
 def lines(review: Document) -> list[str]:
-    said = [f"audit of {review.get('id')}: {review.get('verdict')} ({review.get('total_score')})"]
+    listed = [f"audit of {review.get('id')}: {review.get('verdict')} ({review.get('total_score')})"]
     for name in audit.WEIGHTS:
         part = review.get(name)
         findings = part.get("findings") if isinstance(part, dict) else None
         for text in findings if isinstance(findings, list) else []:
-            said.append(f"{name.replace('_', ' ')}: {text}")
+            listed.append(f"{name.replace('_', ' ')}: {text}")
     if review.get("required_action"):
-        said.append(str(review["required_action"]))
-    return said[:_SHOWN]
+        listed.append(str(review["required_action"]))
+    return listed[:_SHOWN]
 
 
 def load(data: bytes | Fault) -> Document | None:
@@ -117,8 +117,8 @@ def load(data: bytes | Fault) -> Document | None:
 
 def same(report: Document, data: bytes | Fault) -> bool:
     """Whether the file already says this, whatever its time is."""
-    found = load(data)
-    return found is not None and {**found, "timestamp": ""} == {**report, "timestamp": ""}
+    written = load(data)
+    return written is not None and {**written, "timestamp": ""} == {**report, "timestamp": ""}
 
 
 def is_on(config: Config) -> bool:
