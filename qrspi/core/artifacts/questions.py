@@ -130,10 +130,9 @@ def _follows(item: _Item, line: str) -> bool:
 
 def _beside(item: _Item) -> Problem:
     field, expected = f"question {item.number}", "more of a question indented, or nothing"
-    text = (
-        f"{ARTIFACT}: the paragraph below {field} belongs to no question, and no researcher sees it"
-    )
-    return Problem("text-beside-questions", f"{text}; expected {expected}", ARTIFACT, field)
+    why = "belongs to no question, and no researcher sees it"
+    text = f"{ARTIFACT}: the paragraph below {field} {why}; expected {expected}"
+    return Problem("text-beside-questions", text, ARTIFACT, field, expected=expected)
 
 
 def _begun(line: str, in_headings: bool) -> _Item | None:

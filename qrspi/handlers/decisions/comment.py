@@ -7,6 +7,7 @@ from qrspi.core.model import Problem, counted
 from qrspi.core.records import comments
 from qrspi.core.records.comments import Comment
 from qrspi.core.text import citations
+from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import BODY_LIMIT, Entry, Fault, Tree, TreeOver
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
@@ -22,6 +23,8 @@ def make(job: Job, cited: str, message: str, who: str = "") -> ChangeSet:
     if len(message) > comments.SAID:
         text = f"what you say has {len(message):,} characters, expected at most {comments.SAID:,}"
         raise Refusal(Problem("too-large", text, field="-m", expected=f"at most {comments.SAID:,}"))
+    if comments.step_of(place.path) == "research":
+        _tells_nothing(job, cited, message)
     if len(known) >= comments.MOST:
         text = f"{comments.FILE} has {len(known)} comments, and room for no more"
         raise Refusal(Problem("too-large", text, comments.FILE))
@@ -37,6 +40,14 @@ def make(job: Job, cited: str, message: str, who: str = "") -> ChangeSet:
     )
     what = f"{comment.id} on {cited}"
     return _change(job, "comment", comment, what, comments.render(comment))
+
+
+def _tells_nothing(job: Job, cited: str, message: str) -> None:
+    """The author of the summary is given what is open about research."""
+    from qrspi.core.steps import isolation
+
+    if told := isolation.told_by(job.workspace, job.run, message):
+        raise Refusal(told._replace(hint=f"qrspi comment {job.run} {quoted(cited)} -m TEXT"))
 
 
 def resolve(job: Job, id: str, who: str = "") -> ChangeSet:

@@ -15,7 +15,7 @@ from qrspi.core.filenames import prompt_file
 from qrspi.handlers.agents import prompt_parameters
 from qrspi.handlers.agents.prompt_parameters import Agent
 from qrspi.handlers.changes import change_set
-from qrspi.handlers.decisions import approve, decide_findings, reject, rewind
+from qrspi.handlers.decisions import approve, comment, decide_findings, reject, rewind
 from qrspi.handlers.decisions.approve import Consent
 from qrspi.handlers.jobs.job import Options
 from qrspi.world.runs import role_files
@@ -383,6 +383,24 @@ def test_words_that_tell_the_goals_are_not_said_to_the_fixer_of_research(tmp_pat
     decided("Only those of the standard.")
     (asked,) = shop.next().state.next.asks
     assert "Only those of the standard." in shop.read(prompt_file(asked))
+
+
+@pytest.mark.rule("DSR-01", "PPL-02")
+def test_a_comment_on_facts_does_not_tell_the_goals_to_whoever_reads_it(tmp_path: Path) -> None:
+    shop = shop_for(tmp_path, "full")
+    shop.write("goals.md", runs.artifact("approved", f"# Goals\n\n## G1 Rent\n\n{GOAL}\n"))
+    reviewed_research(shop)
+    place = "research/summary.md:L6"
+    problem = refusal(lambda: shop.make(lambda job: comment.make(job, place, GOAL))).problem
+    assert (problem.code, problem.hint) == (
+        "goal-in-research",
+        f"qrspi comment {shop.run.name} {place} -m TEXT",
+    )
+    shop.make(lambda job: comment.make(job, "questions.md:L5", GOAL))  # its author knows the goals
+    shop.make(lambda job: comment.make(job, place, "Which line of it?"))
+    rejected(shop, b"Much too long.")
+    (asked,) = shop.next().state.next.asks
+    assert "Which line of it?" in shop.read(prompt_file(asked))
 
 
 @pytest.mark.rule("DSR-01")
