@@ -23,6 +23,10 @@ SINCE = (
     "This text was reviewed before: `since_diff_path` shows what changed since then, and "
     "`diff_file_path` all of it. Judge the change first."
 )
+SINCE_NARROWED = (
+    "This text was reviewed before, and both diffs show what changed since then. Judge the change "
+    "first."
+)
 SINCE_BELOW = (
     "This text was reviewed before: judge what changed since then, `since-diff` below, first."
 )

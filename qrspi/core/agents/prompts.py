@@ -192,7 +192,7 @@ def _later_round(given: Reviewer) -> Iterator[str]:
     if given.scope_hint:
         yield untrusted_markers.scope_hint_sentence(given.scope_hint)
     if given.since_diff_path:
-        yield prompt_orders.SINCE
+        yield prompt_orders.SINCE_NARROWED if given.scope_hint else prompt_orders.SINCE
     elif any(one.name == "since-diff" for one in given.diffs):
         yield prompt_orders.SINCE_BELOW
     if given.earlier:

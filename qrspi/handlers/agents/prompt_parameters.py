@@ -79,8 +79,6 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
     code = given.code or (given.merged if agent.prints else ())
     about_code = bool(code)
     upstream = (*given.text, *given.upstream) if about_code else given.upstream
-    apart = loop.subject.key == material.APART
-    since = given.changed_since if agent.prints and not agent.travels else ()
     return Reviewer(
         role=agent.role,
         tag=tag,
@@ -105,8 +103,16 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
         actual_model=agent.model,
         prints=agent.prints,
         travels=agent.travels,
-        diffs=(*_shown_diffs(agent, given.diffs, apart), *since),
+        diffs=_diffs_for_reviewer(agent, loop.subject.key == material.APART),
     )
+
+
+def _diffs_for_reviewer(agent: Agent, apart: bool) -> tuple[Source, ...]:
+    """In a later round of code also what is new. Where that was narrowed, both are the same."""
+    shown = _shown_diffs(agent, agent.material.diffs, apart)
+    since = agent.material.changed_since if agent.prints and not agent.travels else ()
+    known = {one.data for one in shown}
+    return (*shown, *(one for one in since if one.data not in known))
 
 
 def _code_path(agent: Agent) -> str:

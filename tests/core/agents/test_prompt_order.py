@@ -111,6 +111,13 @@ def test_what_changed_is_named_where_it_is_given(
     assert told.strip() == said
 
 
+@pytest.mark.rule("LIV-19", "CNV-12")
+def test_in_a_narrowed_round_no_diff_shows_all_of_the_text() -> None:
+    given = REVIEWER._replace(since_diff_path="/r-since.diff", scope_hint=("## Approach",))
+    told = this_time(reviewer_prompt(given, PARTS))
+    assert prompt_orders.SINCE_NARROWED in told and "all of it" not in told
+
+
 @pytest.mark.rule("PRM-07")
 def test_who_works_elsewhere_is_told_so_and_given_no_path() -> None:
     author = Author(
