@@ -236,6 +236,9 @@ def test_whoever_opens_no_files_is_shown_what_changed_since_the_last_round(
     assert f"\nsince_diff_path: {shop.run}/{path}\n" in told and "-since" not in first
     since = told.partition(f"<<<UNTRUSTED-ARTIFACT-START id={path}>>>\n")[2].partition("<<<")[0]
     assert ("-a = 1" in since and "+a = 2" in since) is prints
+    shop.write(path, shop.data("reviews/tasks/task-01/round-02.diff"))  # as in a narrowed round
+    shop.next()
+    assert shop.read(prompt_file(shop.answer.asks[0])).count("\n+a = 2\n") == prints
 
 
 @pytest.mark.rule("LIV-20")
