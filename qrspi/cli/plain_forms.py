@@ -59,6 +59,7 @@ FORMS = {
     "config show": Form(),
     "route show": Form(),
     "task list": Form(),
+    "round assemble": Form({"--dry-run": "dry_run"}, {"--round": ("number", 1)}, words=2, fewest=1),
     "frontmatter get": Form(words=2, fewest=2),
     "spend": Form(words=0),  # the word after it may be `add`
     "doctor": Form(words=0),

@@ -17,14 +17,8 @@ if TYPE_CHECKING:
     from qrspi.core.rounds.provenance import CameBy
     from qrspi.handlers.jobs.job import Performed
     from qrspi.handlers.rounds.printed_reply import Source, TakenReply
-    from qrspi.handlers.rounds.round_commands import (
-        Assembled,
-        Checked,
-        Converged,
-        Opened,
-        Recorded,
-        Scoped,
-    )
+    from qrspi.handlers.rounds.round_commands import Converged, Opened, Recorded
+    from qrspi.handlers.rounds.round_results import Assembled, Checked, Scoped
 
 
 def _named(schema: str, run: str, step: str, number: int) -> dict[str, Any]:

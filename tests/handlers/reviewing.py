@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from qrspi.handlers.jobs.job import Options
-from qrspi.handlers.rounds import round_commands
-from qrspi.handlers.rounds.round_commands import Assembled, Opened, Scoped
+from qrspi.handlers.rounds import round_commands, round_results
+from qrspi.handlers.rounds.round_commands import Opened
+from qrspi.handlers.rounds.round_results import Assembled, Scoped
 from tests import runs
 from tests.project import EngineProject, about
 
@@ -39,14 +40,14 @@ class Reviewing(EngineProject):
         return round_commands.open_round(self.workspace(), about(step), number, Options(**options))
 
     def assemble(self, step: str = "design", number: int | None = None) -> Assembled:
-        return round_commands.assemble(self.workspace(), about(step), number, Options())
+        return round_results.assemble(self.workspace(), about(step), number, Options())
 
     def settle(self, step: str = "design") -> None:
         self.assemble(step)
         self.scope(step)
 
     def scope(self, step: str = "design", number: int | None = None) -> Scoped:
-        return round_commands.scope(self.workspace(), about(step), number, Options())
+        return round_results.scope(self.workspace(), about(step), number, Options())
 
     def hand_in(
         self,

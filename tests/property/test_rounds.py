@@ -18,7 +18,7 @@ from qrspi.core.model import Round
 from qrspi.core.rounds import verified_file
 from qrspi.core.tree import BODY_LIMIT, Entry, Fault
 from qrspi.handlers.jobs.job import Options
-from qrspi.handlers.rounds import round_commands
+from qrspi.handlers.rounds import round_results
 from qrspi.world.runs.workspace import Workspace
 from tests import runs
 from tests.property.test_assembly import CLEANS, CONFIG, PLAN, ROUNDS, TAGS
@@ -118,8 +118,8 @@ def test_checking_twice_changes_nothing(
     contents |= {f"{FOLDER}/{k}": v for k, v in round_files(entries, cleans).items()}
     with on_disk(contents) as run:
         before = snapshot(run)
-        first = round_commands.check(Workspace(run), PLAN, 1)
-        assert round_commands.check(Workspace(run), PLAN, 1) == first
+        first = round_results.check(Workspace(run), PLAN, 1)
+        assert round_results.check(Workspace(run), PLAN, 1) == first
         assert snapshot(run) == before
         assert not (run / ".qrspi").exists()
 
@@ -130,13 +130,13 @@ def test_checking_twice_changes_nothing(
 def test_what_assembling_writes_can_be_deleted_and_comes_back(entries: list[Line]) -> None:
     assert PLAN is not None
     with on_disk(whole(entries)) as run:
-        round_commands.assemble(Workspace(run), PLAN, 1, Options())
+        round_results.assemble(Workspace(run), PLAN, 1, Options())
         once = snapshot(run)
-        round_commands.assemble(Workspace(run), PLAN, 1, Options())
+        round_results.assemble(Workspace(run), PLAN, 1, Options())
         assert snapshot(run) == once
         (run / f"{FOLDER}-verified.md").unlink()
         (run / f"{FOLDER}/kept-findings.txt").unlink()
-        round_commands.assemble(Workspace(run), PLAN, 1, Options())
+        round_results.assemble(Workspace(run), PLAN, 1, Options())
         assert snapshot(run) == once
 
 
@@ -152,6 +152,6 @@ def test_a_wrong_last_newline_changes_no_byte_of_the_result(
     results = []
     for files in (contents, ragged):
         with on_disk(files) as run:
-            round_commands.assemble(Workspace(run), PLAN, 1, Options())
+            round_results.assemble(Workspace(run), PLAN, 1, Options())
             results.append(snapshot(run))
     assert results[0] == results[1]

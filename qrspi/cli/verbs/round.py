@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from qrspi.cli import arguments, run_words
+from qrspi.cli.answers import round_assemble
 from qrspi.cli.app import VerbGroup
 from qrspi.cli.session import Session
-from qrspi.handlers.rounds import round_commands
+from qrspi.handlers.rounds import round_commands, round_results
 from qrspi.render import rounds
 
 Words = tuple[str, ...]
@@ -51,7 +52,7 @@ def prepare(
 def check(session: Session, words: Words, number: int | None) -> None:
     """Everything that keeps a round from being assembled. Writes nothing; 3 when there is any."""
     at = run_words.place(session, words, "qrspi round check [RUN] STEP")
-    checked = round_commands.check(at.workspace, at.subject, number)
+    checked = round_results.check(at.workspace, at.subject, number)
     session.answer(rounds.checked(at.run, at.step, checked), rounds.checked_lines(at.step, checked))
     if checked.violations:
         raise click.exceptions.Exit(3)
@@ -62,11 +63,7 @@ def check(session: Session, words: Words, number: int | None) -> None:
 @arguments.dry_run()
 def assemble(session: Session, words: Words, number: int | None, dry_run: bool) -> None:
     """Keep or drop each finding by its score, and write the verified file."""
-    at = run_words.place(session, words, "qrspi round assemble [RUN] STEP", dry_run)
-    assembled = round_commands.assemble(at.workspace, at.subject, number, session.options(dry_run))
-    session.note(*assembled.done.notes)
-    lines = rounds.assembled_lines(at.step, assembled, dry_run)
-    session.answer(rounds.assembled(at.run, at.step, assembled), lines)
+    round_assemble.show(session, words, number, dry_run)
 
 
 @command.action("scope")
@@ -75,7 +72,7 @@ def assemble(session: Session, words: Words, number: int | None, dry_run: bool) 
 def scope(session: Session, words: Words, number: int | None, dry_run: bool) -> None:
     """Write which parts of the text the kept findings are about."""
     at = run_words.place(session, words, "qrspi round scope [RUN] STEP", dry_run)
-    scoped = round_commands.scope(at.workspace, at.subject, number, session.options(dry_run))
+    scoped = round_results.scope(at.workspace, at.subject, number, session.options(dry_run))
     session.note(*scoped.done.notes)
     lines = rounds.scoped_lines(at.step, scoped, dry_run)
     session.answer(rounds.scoped(at.run, at.step, scoped), lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from qrspi.core.derivation.derive import Survey
 from qrspi.core.errors import refused
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Next
@@ -12,6 +11,7 @@ from qrspi.core.steps.facts import Facts
 from qrspi.world.runs.workspace import Workspace
 
 if TYPE_CHECKING:
+    from qrspi.core.derivation.derive import Survey
     from qrspi.core.rounds.loop import Loop
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from qrspi import engine
 from qrspi.handlers.jobs.job import Options
-from qrspi.handlers.rounds import round_commands
-from qrspi.handlers.rounds.round_commands import Checked
+from qrspi.handlers.rounds import round_commands, round_results
+from qrspi.handlers.rounds.round_results import Checked
 from tests import runs
 from tests.handlers import reviewing
 from tests.handlers.refusals import refusal
@@ -30,7 +30,7 @@ def project(tmp_path: Path) -> Reviewing:
 
 
 def check(project: Reviewing, step: str = "design", number: int | None = None) -> Checked:
-    return round_commands.check(project.workspace(), about(step), number)
+    return round_results.check(project.workspace(), about(step), number)
 
 
 def codes(project: Reviewing) -> list[str]:

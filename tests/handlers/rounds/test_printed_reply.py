@@ -112,9 +112,9 @@ class TestACutShortSplit:
 
     @pytest.mark.rule("SPL-04")
     def test_looking_leaves_it(self, cut: Reviewing) -> None:
-        from qrspi.handlers.rounds import round_commands
+        from qrspi.handlers.rounds import round_results
 
-        found = round_commands.check(cut.workspace(), about("design"), None)
+        found = round_results.check(cut.workspace(), about("design"), None)
         assert [item.found for item in found.violations] == [TAG, "scope-claude"]
         assert MARKER in cut.there()
 

@@ -257,11 +257,11 @@ class TestForgeries:
 
     @pytest.mark.rule("GRD-02")
     def test_looking_writes_nothing(self, project: Reviewing) -> None:
-        from qrspi.handlers.rounds import round_commands
+        from qrspi.handlers.rounds import round_results
 
         project.write(f"{ROUND}/{TAG}.skipped.md", FORGED)
         before = project.there()
-        found = round_commands.check(project.workspace(), reviewing.about("task-01"), None)
+        found = round_results.check(project.workspace(), reviewing.about("task-01"), None)
         assert [item.code for item in found.violations] == ["missing_output", "foreign_engine_file"]
         assert project.there() == before
 
