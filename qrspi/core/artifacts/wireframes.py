@@ -43,13 +43,8 @@ def missing(tree: Tree, subject: Subject, config: Config) -> tuple[Problem, ...]
 
 
 def _problem(file: str, place: str, what: str, expected: str) -> Problem:
-    return Problem(
-        "no-wireframes",
-        f"{place}: {what}; expected {expected}, because config.md sets visual_fidelity_required",
-        file=file,
-        found=what,
-        expected=expected,
-    )
+    text = f"{place}: {what}; expected {expected}, because config.md sets visual_fidelity_required"
+    return Problem("no-wireframes", text, file=file, found=what, expected=expected)
 
 
 def _lines(data: bytes) -> list[Line]:

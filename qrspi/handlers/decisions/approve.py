@@ -188,21 +188,8 @@ def _disagreement(job: Job, current: Standing, consent: Consent) -> Problem | No
     if ships and (problem := _ship_refusal(job, step, consent.reason)):
         return problem
     command = f"qrspi approve {job.run} {step}"
-    if consent.shown and consent.shown != current:
-        text = f"{current.artifact} or its reviews changed while you were asked: look at it again"
-        return Problem("changed-meanwhile", text, file=current.artifact, hint=command)
-    if not _is_meant(current.body_hash, consent.text):
-        text = f"{current.artifact} is another text than the one you saw: look at it again"
-        digest = current.body_hash.removeprefix(step_text.VERSION)
-        return Problem(
-            "changed-meanwhile",
-            text,
-            file=current.artifact,
-            field="--text",
-            found=digest,
-            expected=consent.text,
-            hint=command,
-        )
+    if problem := _changed_meanwhile(current, consent, command):
+        return problem
     accepts = consent.unreviewed or consent.shown or consent.reason
     if current.clean or current.settled or accepts:
         return None
@@ -221,9 +208,17 @@ def _disagreement(job: Job, current: Standing, consent: Consent) -> Problem | No
     )
 
 
-def _is_meant(digest: str, meant: str) -> bool:
-    version = step_text.VERSION
-    return digest.removeprefix(version).startswith(meant.removeprefix(version))
+def _changed_meanwhile(current: Standing, consent: Consent, command: str) -> Problem | None:
+    file = current.artifact
+    if consent.shown and consent.shown != current:
+        text = f"{file} or its reviews changed while you were asked: look at it again"
+        return Problem("changed-meanwhile", text, file, hint=command)
+    digest = current.body_hash.removeprefix(step_text.VERSION)
+    if digest.startswith(consent.text.removeprefix(step_text.VERSION)):
+        return None
+    text = f"{file} is another text than the one you saw: look at it again"
+    found, expected = digest, consent.text
+    return Problem("changed-meanwhile", text, file, "--text", found, expected, command)
 
 
 def lacks_commit(job: Job, step: str) -> bool:

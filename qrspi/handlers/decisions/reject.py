@@ -85,12 +85,8 @@ def _no_words(step: str, words: bytes, hint: str) -> Problem | None:
 
 def _change(job: Job, step: str, edits: tuple[Edit, ...], number: int, path: str) -> ChangeSet:
     artifact = STEP[step].artifact
-    problem = Problem(
-        "already-rejected",
-        f"{artifact} is rejected with these very words already: {path}",
-        file=path,
-        hint=f"qrspi next {job.run}",
-    )
+    text = f"{artifact} is rejected with these very words already: {path}"
+    problem = Problem("already-rejected", text, file=path, hint=f"qrspi next {job.run}")
     if not edits and _is_committed(job, path):
         raise Refusal(problem)
     return ChangeSet(

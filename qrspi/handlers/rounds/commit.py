@@ -101,13 +101,11 @@ def _commit(
     if earlier := commits.find(repo, signed, since):
         return earlier
     adopt = f"qrspi round commit {job.run} {loop.subject.key} --adopt"
-    problem = Problem(
-        "nothing-to-commit",
+    text = (
         f"round {loop.round:02d} of {loop.subject.key} is committed already, but not by "
-        f"qrspi: take HEAD as its anchor with `{adopt}`",
-        file=loop.paths.directory,
-        hint=adopt,
+        f"qrspi: take HEAD as its anchor with `{adopt}`"
     )
+    problem = Problem("nothing-to-commit", text, file=loop.paths.directory, hint=adopt)
     raise Refusal(problem)
 
 

@@ -137,13 +137,11 @@ def _odd_name(name: str) -> Problem:
 
 
 def _has_config(name: str) -> Problem:
-    return Problem(
-        "already-there",
+    text = (
         f"{name} has a {CONFIG} already: it is a run; `qrspi import {RUNS}/{name}` takes in what "
-        "was made elsewhere",
-        file=CONFIG,
-        hint=f"qrspi import {RUNS}/{name}",
+        "was made elsewhere"
     )
+    return Problem("already-there", text, file=CONFIG, hint=f"qrspi import {RUNS}/{name}")
 
 
 def _no_artifacts(name: str) -> Problem:

@@ -229,10 +229,8 @@ def held(path: str, timeout: float, command: str) -> Iterator[DispatchFolder]:
 
 
 def _busy(run: str, timeout: float, holder: str) -> Problem:
-    return Problem(
-        "busy",
+    text = (
         f"agents of run {run} are being sent by {holder}, waited {timeout:g} s: "
-        "try again when it is done",
-        found=holder,
-        hint=f"qrspi dispatch list {run}",
+        "try again when it is done"
     )
+    return Problem("busy", text, found=holder, hint=f"qrspi dispatch list {run}")
