@@ -147,7 +147,7 @@ def _is_done_with(
     if record.file == MARKER:
         return any(one.event == "phase" for one in later)
     folder = record.file.rpartition("/")[0]
-    if any(exists(tree, f"phases/{one}/{folder}") for one in phases):
+    if folder and any(exists(tree, f"phases/{one}/{folder}") for one in phases):
         return True  # the task has ended, and its phase with it
     key = record.step
     if record.file == task_records.outcome_file(key):

@@ -45,6 +45,7 @@ BEGUN = Record("phase", "replan", "", 0, when=LATER, phase=1)
         (OUTCOME, {}, (), True),
         (OUTCOME, reported("DONE", LATER), (), True),
         (OUTCOME, SENT_BACK, (), False),
+        ("closed.md", reported("DONE", LATER, "phases/phase-01/"), (), True),
         (MARKER, {}, (), True),
         (MARKER, {}, (decided("other.md"),), True),
         (MARKER, {}, (BEGUN,), False),
