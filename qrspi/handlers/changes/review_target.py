@@ -131,9 +131,13 @@ def _started_tree(job: Job, repo: Repo, key: str, start: Start) -> Repo:
     path = worktrees.checked_place(repo, start.worktree)
     if tree := worktrees.at(repo, path):
         return tree
+    raise Refusal(lost_work_tree(job, key, path))
+
+
+def lost_work_tree(job: Job, key: str, path: str) -> Problem:
     again = f"qrspi task start {job.run} {key}"
     text = f"the work tree of {key} is not at {path}: make it again with `{again}`"
-    raise Refusal(Problem("no-work-tree", text, path, expected="a work tree", hint=again))
+    return Problem("no-work-tree", text, path, expected="a work tree", hint=again)
 
 
 def _reported_branch(job: Job, repo: Repo, key: str, start: Start, report: Report) -> Branch:

@@ -12,7 +12,7 @@ from qrspi.core.records.task_records import Ending, Report, ReportStatus, TaskOu
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.text.shortened import few
 from qrspi.core.tree import exists
-from qrspi.handlers.changes import change_set, code_repository, task_base
+from qrspi.handlers.changes import change_set, code_repository, review_target, task_base
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.tasks import commands, reviews
@@ -227,10 +227,15 @@ def _refuse_beside_the_commit(job: Job, task: TaskState, commit: str) -> None:
     raise Refusal(problem)
 
 
+_OF_A_WORK_TREE = ("HEAD", "@")  # elsewhere it stands for work of somebody else
+
+
 def _resolved(job: Job, task: TaskState, commit: str) -> str:
     """In the task's own work tree, where HEAD is what an implementer means by it."""
     repo = code_repository.repository_of(job)
     own = worktrees.at(repo, worktree(job, task))
+    if own is None and commit.startswith(_OF_A_WORK_TREE):
+        raise Refusal(review_target.lost_work_tree(job, task.key, worktree(job, task)))
     full = refs.resolve(own or repo, commit)
     if full:
         return full

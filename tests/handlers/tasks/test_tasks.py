@@ -609,6 +609,19 @@ def test_reviewers_are_not_sent_to_a_blocked_task(tmp_path: Path) -> None:
     assert small.did() == ["prepare-round"]
 
 
+@pytest.mark.rule("IMP-11", "LIV-14")
+@pytest.mark.parametrize("commit", ["HEAD", "HEAD~0", "@"])
+def test_without_its_work_tree_head_is_not_the_work_of_a_task(small: Workshop, commit: str) -> None:
+    small.commit("something else")
+    small.git("worktree", "remove", str(small.tree(ONE)))
+    assert refused(
+        lambda: small.make(lambda job: reports.report(job, ONE, "DONE", commit, ""))
+    ) == (
+        f"the work tree of task-01 is not at {small.tree(ONE)}: make it again with "
+        f"`qrspi task start {small.run.name} task-01`"
+    )
+
+
 @pytest.mark.rule("IMP-11", "IMP-12")
 def test_a_blocked_task_is_sent_again_with_the_reason(small: Workshop) -> None:
     assert refused(lambda: small.make(lambda job: reports.retry(job, ONE, ""))) == (
