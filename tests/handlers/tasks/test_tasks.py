@@ -612,6 +612,7 @@ def test_reviewers_are_not_sent_to_a_blocked_task(tmp_path: Path) -> None:
 @pytest.mark.rule("IMP-11", "LIV-14")
 @pytest.mark.parametrize("commit", ["HEAD", "HEAD~0", "@"])
 def test_without_its_work_tree_head_is_not_the_work_of_a_task(small: Workshop, commit: str) -> None:
+    (small.root / "more.py").write_text("more = 1\n")
     small.commit("something else")
     small.git("worktree", "remove", str(small.tree(ONE)))
     assert refused(
