@@ -189,7 +189,7 @@ def test_a_skip_that_a_kill_kept_back_is_written_by_the_next_command(tmp_path: P
     with workspace.locked():
         job = named_round.to_read(workspace, reviewing.about("task-01"), None, Options())
         turn = action_table.before(job, None)
-        assert turn == (visual_reviewer.record_skip, "whole")
+        assert turn == action_table.Due(visual_reviewer.record_skip, "whole")
         done = carry_out(visual_reviewer.record_skip, job)
     assert done.files == (f"{ROUND}/{TAG}.skipped.md",)
     assert record(project, "skipped") == was
