@@ -207,3 +207,18 @@ def test_a_scope_set_is_not_missed_where_the_tagger_was_off(
     manifest.write_text(json.dumps(document))
     gaps = json.loads(verify(capsys, "--json")[1])["gaps"]
     assert "scope set" not in [gap["missing"] for gap in gaps]
+
+
+@pytest.mark.rule("SEC-22")
+def test_an_approved_text_is_missed_when_its_removal_is_committed(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = f"docs/qrspi/{RUN}/goals.md"
+    subprocess.run(["git", "rm", "-q", place], cwd=project, check=True)
+    subprocess.run(["git", "commit", "-qm", "gone"], cwd=project, check=True)
+    code, out = verify(capsys)
+    restore = re.search(r"Ada approved it on 2026-05-17, and it is gone: .* `(.*)`", out)
+    assert code == 3
+    assert restore, out
+    subprocess.run(restore[1], shell=True, cwd=project, check=True)
+    assert verify(capsys)[0] == 0

@@ -159,6 +159,7 @@ RESTS_ON = {
         "- {}: skipped by {}",
         "has not changed since it was approved in",
         "which was approved with the plan",
+        "which {} approved with {}",
         "changed after it was approved",
         "was approved before {} changed",
         "was approved with another text",

@@ -3,12 +3,13 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from qrspi.core.config.edit import initial
-from tests import runs
+from tests import runs, scenes
 from tests.cli.conftest import Call
 
 
@@ -401,3 +402,18 @@ def test_a_lowering_by_hand_is_told_until_a_command_confirms_it(run: Path, qrspi
         assert warned.count("no longer") == len(left)
         assert qrspi("config", "set", runs.RUN, left[-1], less).code == 0
     assert "no longer" not in qrspi("status").out
+
+
+@pytest.mark.rule("CFG-02", "SEC-22")
+def test_a_config_that_git_has_is_restored_and_not_made_anew(project: Path, qrspi: Call) -> None:
+    run = scenes.project(project, runs.RUN)
+    before = (run / "config.md").read_bytes()
+    (run / "config.md").unlink()
+    restore = f"git checkout HEAD -- :/docs/qrspi/{runs.RUN}/config.md"
+    said = f"config.md is gone, and git has it: restore it with `{restore}`\n"
+    following = qrspi("next", "--json").json["next"]
+    assert (following["command"], following["options"]) == (restore, [])
+    assert qrspi("config", "validate").out.startswith(said)
+    assert qrspi("init", "--adopt", run, "--pipeline", "quick") == (3, "", said)
+    subprocess.run(restore, shell=True, check=True)
+    assert (run / "config.md").read_bytes() == before

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from qrspi.cli.answers import status as status_answer
+from qrspi.core.pipeline import STEP
 from qrspi.world.runs import heartbeat
 from qrspi.world.runs.locate import RunDir
 from tests import quick, runs
 from tests.cli.conftest import COMMAND, NOW, Call
 from tests.cli.terminal import Terminal
+from tests.project import Project
 
 WAYS = (
     "`qrspi prompt 2026-05-17-user-auth verify-quality-claude.finding-F01` prints what to tell it."
@@ -460,3 +462,28 @@ def test_progress_is_drawn_and_erased(
 def test_quick_work_draws_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert tuple(status_answer.counting(THREE, "reading runs")) == THREE
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.rule("SEC-22", "LIV-02")
+def test_a_task_that_is_gone_is_named_with_the_command_that_restores_it(
+    project: Path, qrspi: Call
+) -> None:
+    plan = "# Plan\n\n| Task |\n|---|\n| task-01 |\n| task-02 |\n"
+    files = quick.files("plan", approvals="recorded")
+    for step in ("goals", "questions", "research"):
+        files |= {STEP[step].artifact: runs.artifact()}
+    run = Project(project).begin(files | {"plan.md": runs.artifact(body=plan)}).run
+    for step in ("goals", "questions", "research", "plan"):
+        assert qrspi("approve", step, "--unreviewed").code == 0
+    (run / "tasks/task-02.md").unlink()
+    restore = f"git checkout HEAD -- :/docs/qrspi/{runs.RUN}/tasks/task-02.md"
+    (told,) = qrspi("status", "--json").json["runs"]
+    assert [waits["file"] for waits in told["next"]["missing"]] == ["tasks/task-02.md"]
+    assert told["next"]["command"] == restore
+    assert [one["message"] for one in told["warnings"] if "plan.md" in one["message"]] == [
+        "tasks/task-02.md, which Ada Example approved with plan.md, is gone, so plan.md counts as "
+        f"a draft: bring it back with `{restore}`"
+    ]
+    assert f"is gone: bring it back with `{restore}`" in qrspi("verify").out
+    subprocess.run(restore, shell=True, check=True)
+    assert qrspi("verify").code == 0

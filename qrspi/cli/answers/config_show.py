@@ -7,12 +7,12 @@ from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.tree import CONFIG_LIMIT
 from qrspi.render import config_page, problems
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs.committed_tree import CommittedTree
 from qrspi.world.runs.locate import RunDir
 
 
 def read(run: RunDir) -> configs.Config:
-    tree = DiskTree(run.path)
+    tree = CommittedTree(run.path)
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     named = (config_problems.for_run(problem, tree) for problem in config.problems)
     return config._replace(problems=tuple(named))

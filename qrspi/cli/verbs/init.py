@@ -27,6 +27,7 @@ from qrspi.world.files.run_tree import DiskTree, inside_git
 from qrspi.world.git import repository
 from qrspi.world.machine import clock, hosts
 from qrspi.world.runs import locate
+from qrspi.world.runs.committed_tree import CommittedTree
 from qrspi.world.runs.locate import Root, RunDir
 
 
@@ -205,7 +206,7 @@ def _adopted(session: Session, folder: str, slug: str) -> RunPlace:
     path = os.path.realpath(folder)
     runs_dir, _, name = path.rpartition("/")
     project = runs_dir.removesuffix(f"/{RUNS}")
-    start_run.check_adoptable(DiskTree(path))
+    start_run.check_adoptable(CommittedTree(path))
     if slug not in ("", slug_of(name)):
         session.note(f"The run keeps the name of its folder, {name}.")
     if project == runs_dir:

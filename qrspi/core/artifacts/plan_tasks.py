@@ -21,7 +21,7 @@ def without_file(tree: Tree) -> tuple[Problem, ...]:
     named = {key: number for number, key in sorted(_named(lines), reverse=True)}
     known = {*task_file.read_keys(tree), *_put_away(tree)} if named else frozenset()
     missing = sorted((number, key) for key, number in named.items() if key not in known)
-    return tuple(_problem(number, key) for number, key in missing)
+    return tuple(_problem(tree, number, key) for number, key in missing)
 
 
 def names_any(plan: bytes) -> bool:
@@ -73,10 +73,12 @@ def _put_away(tree: Tree) -> Iterator[str]:
             yield entry.name.removesuffix(".md")
 
 
-def _problem(number: int, key: str) -> Problem:
+def _problem(tree: Tree, number: int, key: str) -> Problem:
     path = task_file.task_path(key)
-    text = f"{FILE}:{number}: {key} has no file {path}; write it, or take the task out of the plan"
-    return Problem("task-without-file", text, FILE, "Task", key, path)
+    back = tree.to_restore(path)
+    way = f"bring it back with `{back}`" if back else "write it"
+    text = f"{FILE}:{number}: {key} has no file {path}; {way}, or take the task out of the plan"
+    return Problem("task-without-file", text, path, "Task", key, path, back)
 
 
 def _not_said(number: int, key: str, need: str) -> Problem:

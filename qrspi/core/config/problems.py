@@ -109,6 +109,8 @@ _ABOUT_A_RUN = r"qrspi (?:(?:config|route) (?:set|validate|migrate)|rewind)(?=$|
 
 def for_run(problem: Problem, run: Tree) -> Problem:
     """The ways out, written so that they work from anywhere and with several runs."""
+    if problem.code == "config-missing" and (restore := run.to_restore(FILE)):
+        return gone(restore)
     from qrspi.core.text.shell_words import quoted
 
     def named(text: str) -> str:
@@ -145,6 +147,13 @@ def not_found() -> Problem:
             ABORT,
         ),
     )
+
+
+def gone(restore: str) -> Problem:
+    """git has it, so nothing is to be chosen anew."""
+    text = f"{FILE} is gone, and git has it: restore it with `{restore}`"
+    expected = "the file that git has"
+    return Problem("config-missing", text, FILE, "", "absent", expected, restore)
 
 
 def other_version(node: Node) -> Problem:

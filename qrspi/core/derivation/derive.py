@@ -39,6 +39,7 @@ from qrspi.core.steps.facts import (
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, entries
 
 if TYPE_CHECKING:
+    from qrspi.core.records.decisions import Claim
     from qrspi.core.rounds.loop import Loop
 
 
@@ -167,6 +168,9 @@ def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
         return implement.answer(facts)
     if facts.statuses.get(facts.step) == "invalid":
         return Answer(_invalid(facts)), ()
+    claim = facts.claims.get(facts.step)
+    if claim and claim.gone:
+        return Answer(_lost(facts, claim)), ()
     # Imported by the first run that gets here: one without a text needs no review rules.
     from qrspi.core.steps import authoring
 
@@ -298,6 +302,15 @@ def _invalid(facts: Facts) -> Next:
     remedy = (problem.hint if problem else "") or "correct it"
     summary = f"{why}: {remedy}, then run `qrspi next {facts.run}`."
     return _blocked(facts, "invalid", summary, (why,), (artifact,), f"qrspi validate {facts.run}")
+
+
+def _lost(facts: Facts, claim: Claim) -> Next:
+    """Before anybody reviews what is left of it."""
+    from qrspi.core.records import decisions
+
+    why, onward = decisions.lost(claim).message, f"qrspi next {facts.run}"
+    summary, command = f"{why}, then run `{onward}`.", claim.restore or onward
+    return _blocked(facts, "plan-tasks", summary, (why,), claim.gone, command)
 
 
 def _steps(facts: Facts, answer: Answer) -> tuple[StepState, ...]:

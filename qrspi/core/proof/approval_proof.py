@@ -9,11 +9,11 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.proof.round_proof import RoundProof
 from qrspi.core.proof.vanished import Gap
-from qrspi.core.records import approvals, step_text
+from qrspi.core.records import approvals
 from qrspi.core.records.approvals import Record
 from qrspi.core.records.import_record import ImportRecord
 from qrspi.core.rounds import round_list
-from qrspi.core.steps.facts import artifact_status
+from qrspi.core.steps.facts import artifact_status, claim_of
 from qrspi.core.tree import Tree, content
 
 
@@ -67,14 +67,14 @@ def _gap(step: str, because: str, missing: str = "record of its approval", numbe
 
 
 def _recorded(tree: Tree, step: str, known: Record) -> Iterator[Gap]:
-    artifact, subject = STEP[step].artifact, subject_of(step)
-    if not step_text.is_unchanged(tree, subject, known.body_hash):
-        by = known.person or "somebody"
+    artifact = STEP[step].artifact
+    claim, by = claim_of(tree, (known,), step), known.person or "somebody"
+    if claim and not claim.gone:
         why = f"{artifact} is another text than the one that {by} approved on {known.when[:10]}"
-        if step_text.only_body_is_known(tree, subject, known.body_hash):
+        if claim.only_body:
             why = f"what {by} approved on {known.when[:10]} is on record without its frontmatter"
         yield _gap(step, why, "the approved text", known.round)
-    if known.round > round_list.highest(tree, subject):
+    if known.round > round_list.highest(tree, subject_of(step)):
         why = f"it was approved after round {known.round}, which is gone"
         yield _gap(step, why, f"round {known.round}", known.round)
     if known.surface == approvals.CASCADE and not _is_logged(tree, step):

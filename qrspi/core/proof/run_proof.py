@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
 from qrspi.core.filenames import RoundPaths, phase_folder, phase_number
@@ -57,7 +58,7 @@ def prove(tree: Tree, history: RunHistory | None) -> RunProof:
     """No history means that the run is in no repository; then git is not asked."""
     config = configs.read(tree.read("config.md", CONFIG_LIMIT))
     records = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
-    broken = tuple(_unreadable(config, records))
+    broken = tuple(_unreadable(tree, config, records))
     decided = () if isinstance(records, Problem) else tuple(records)
     known = _known(tree, config, decided, history)
     imported = import_record.of_run(tree)
@@ -91,9 +92,9 @@ def _settings(config: Config, records: tuple[Record, ...], run: str) -> Iterator
         yield Unproven("", 0, problem.message)
 
 
-def _unreadable(config: Config, records: Sequence[Record] | Problem) -> Iterator[Gap]:
+def _unreadable(tree: Tree, config: Config, records: Sequence[Record] | Problem) -> Iterator[Gap]:
     if configs.is_unusable(config):
-        bad = config.problems[0]
+        bad = config_problems.for_run(config.problems[0], tree)
         yield Gap("", 0, "readable config.md", bad.message, bad.file)
     if isinstance(records, Problem):
         yield Gap("", 0, "record of decisions", records.message, approvals.FILE)

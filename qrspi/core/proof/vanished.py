@@ -17,12 +17,13 @@ from qrspi.core.filenames import (
 )
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import MARKER, subject_of
+from qrspi.core.pipeline import MARKER, STEP, subject_of
 from qrspi.core.proof.run_history import Removed, RunHistory
 from qrspi.core.records import approvals, task_records
 from qrspi.core.records import vanished as lost
 from qrspi.core.records.approvals import Record
 from qrspi.core.records.task_records import Report
+from qrspi.core.steps.facts import claim_of
 from qrspi.core.tree import Fault, Tree, entries, exists
 
 
@@ -35,9 +36,10 @@ class Gap(NamedTuple):
 
 
 def check(tree: Tree, history: RunHistory | None, records: tuple[Record, ...]) -> tuple[Gap, ...]:
-    """Each file once, with the first source that names it: git, a record, the trail."""
+    """Each file once, by the first that names it: an approval, git, a record, the trail."""
     phases = [entry.name for entry in entries(tree, "phases") if entry.kind == "dir"]
     named = (
+        *_by_approvals(tree, records),
         *(_by_history(tree, history, phases) if history else ()),
         *(_cut_logs(tree, history) if history else ()),
         *_by_records(tree, records, phases),
@@ -156,6 +158,28 @@ def _is_done_with(
     return record.file == task_records.again_file(key) and any(
         isinstance(one, Report) and (one.done or one.time > record.when) for one in reports
     )
+
+
+def _by_approvals(tree: Tree, records: tuple[Record, ...]) -> Iterator[Gap]:
+    """Texts that are approved and gone; a finished phase and a rewind leave no approval."""
+    for step in STEP:
+        if known := approvals.last_approval(records, step):
+            for path in _gone_of(tree, step, known):
+                yield Gap(step, known.round, path, _approved(tree, known, path), path)
+
+
+def _gone_of(tree: Tree, step: str, known: Record) -> tuple[str, ...]:
+    artifact = STEP[step].artifact
+    if not exists(tree, artifact):
+        return (artifact,)
+    claim = claim_of(tree, (known,), step)
+    return claim.gone if claim else ()
+
+
+def _approved(tree: Tree, known: Record, path: str) -> str:
+    by, back = known.person or "somebody", tree.to_restore(path)
+    way = f": bring it back with `{back}`" if back else ""
+    return f"{by} approved it on {known.when[:10]}, and it is gone{way}"
 
 
 def _missed(tree: Tree, named: Mapping[str, Record], why: str, phases: list[str]) -> Iterator[Gap]:

@@ -33,6 +33,8 @@ class Claim(NamedTuple):
     step: str
     known: Record | None
     only_body: bool = False  # the record is of its body, and says nothing of the rest
+    gone: tuple[str, ...] = ()  # what was approved with it and is gone
+    restore: str = ""  # the command that brings back the first of them
 
 
 class RoundDecisions(NamedTuple):
@@ -103,6 +105,8 @@ def claim(tree: Tree, records: Iterable[Record], step: str) -> Claim | None:
 
 
 def problem(run: str, claimed: Claim) -> Problem:
+    if claimed.gone:
+        return lost(claimed)
     artifact, command = STEP[claimed.step].artifact, f"qrspi unapprove {run} {claimed.step}"
     why = "nobody approved it"
     if claimed.known:
@@ -111,6 +115,16 @@ def problem(run: str, claimed: Claim) -> Problem:
         why += f" on {claimed.known.when[:10]}" if claimed.known.when else ""
     text = f"{artifact} says approved, but {why}: it counts as a draft; `{command}` makes it one"
     return Problem("claims-approval", text, artifact, "status", "approved", "draft", command)
+
+
+def lost(claimed: Claim) -> Problem:
+    """The artifact is still what was approved; a file that belongs to it is not there."""
+    artifact, verb = STEP[claimed.step].artifact, "is" if len(claimed.gone) == 1 else "are"
+    by = claimed.known.person if claimed.known else ""
+    back = f"bring it back with `{claimed.restore}`" if claimed.restore else "write it anew"
+    text = f"{', '.join(claimed.gone)}, which {by or 'somebody'} approved with {artifact}, {verb} "
+    text += f"gone, so {artifact} counts as a draft: {back}"
+    return Problem("vanished", text, claimed.gone[0], found="absent", hint=claimed.restore)
 
 
 def unrecorded(run: str, steps: Iterable[str]) -> tuple[Problem, ...]:

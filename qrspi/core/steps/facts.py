@@ -111,12 +111,25 @@ def believed(facts: Facts) -> Facts:
     approved = [step for step, status in facts.statuses.items() if status == "approved"]
     if not approved:
         return facts
-    from qrspi.core.records import decisions
-
-    claimed = (decisions.claim(facts.tree, facts.records, step) for step in approved)
+    claimed = (claim_of(facts.tree, facts.records, step) for step in approved)
     claims = {item.step: item for item in claimed if item}
     statuses: dict[str, Status] = {**facts.statuses, **dict.fromkeys(claims, "draft")}
     return facts._replace(statuses=statuses, claims=claims)
+
+
+def claim_of(tree: Tree, records: Sequence[Record], step: str) -> Claim | None:
+    """With the tasks that were approved with the plan and are gone."""
+    from qrspi.core.records import decisions
+
+    claim = decisions.claim(tree, records, step)
+    if claim is None or claim.known is None or step != "plan":
+        return claim
+    # Imported here: nearly always an approved plan is what it was.
+    from qrspi.core.artifacts import plan_tasks
+
+    gone = plan_tasks.without_file(tree)
+    restore = gone[0].hint if gone else ""
+    return claim._replace(gone=tuple(problem.file for problem in gone), restore=restore)
 
 
 def _decided(tree: Tree, names: frozenset[str]) -> Sequence[Record] | Problem:
@@ -197,8 +210,9 @@ def changed_since(facts: Facts) -> tuple[Problem, ...]:
     approved = [s for s in facts.route if facts.statuses[s] == "approved" or s in claims]
     if not facts.records or not approved:
         return ()
-    edited = [_edited(facts, step) for step in approved if is_edited(facts, step)]
-    return (*edited, *_upstream_changed(facts, approved))
+    edited = {step: _edited(facts, step) for step in approved if is_edited(facts, step)}
+    whole = [step for step in approved if step not in edited or edited[step].code != "vanished"]
+    return (*edited.values(), *_upstream_changed(facts, whole))
 
 
 def is_edited(facts: Facts, step: str) -> bool:
@@ -209,12 +223,16 @@ def is_edited(facts: Facts, step: str) -> bool:
 
 
 def _edited(facts: Facts, step: str) -> Problem:
+    claim = claim_of(facts.tree, facts.records, step)
+    if claim and claim.gone:
+        from qrspi.core.records import decisions
+
+        return decisions.lost(claim)
     artifact, command = STEP[step].artifact, f"qrspi unapprove {facts.run} {step}"
     in_commits = facts.tree.in_git and facts.config.commit != "off"
     show = f"`qrspi show {facts.run} {step} --since-approval` shows how, " if in_commits else ""
-    known = approvals.last_approval(facts.records, step)
     what = "changed after it was approved"
-    if known and step_text.only_body_is_known(facts.tree, subject_of(step), known.body_hash):
+    if claim and claim.only_body:
         what = "may have changed after it was approved, as the record is of its body alone"
     text = f"{artifact} {what}; {show}`{command}` makes it a draft again"
     return Problem("edited-after-approval", text, file=artifact, hint=command)

@@ -84,11 +84,8 @@ def prepare_next(facts: Facts, loop: Loop, because: tuple[str, ...], kind: NextK
 
         if missing := wireframes.missing(facts.tree, loop.subject, facts.config):
             return blocked_by(facts, "wireframes", missing, loop, author_of(loop))
-    if loop.subject.key == "plan":
-        from qrspi.core.artifacts import plan_tasks
-
-        if faults := plan_tasks.without_file(facts.tree) or plan_tasks.without_need(facts.tree):
-            return blocked_by(facts, "plan-tasks", faults, loop, author_of(loop))
+    if following := _without_tasks(facts, loop):
+        return following
     if loop.subject.key in ("questions", "research"):
         from qrspi.core.steps import isolation
 
@@ -99,6 +96,18 @@ def prepare_next(facts: Facts, loop: Loop, because: tuple[str, ...], kind: NextK
     what = f"{_taken_back(facts)}Prepare round {number} of {loop.subject.key}"
     following = by_engine(facts, "prepare-round", kind, what, because, loop=loop)
     return following._replace(round=number)
+
+
+def _without_tasks(facts: Facts, loop: Loop) -> Next | None:
+    if loop.subject.key != "plan":
+        return None
+    from qrspi.core.artifacts import plan_tasks
+
+    faults = plan_tasks.without_file(facts.tree) or plan_tasks.without_need(facts.tree)
+    if not faults:
+        return None
+    following = blocked_by(facts, "plan-tasks", faults, loop, author_of(loop))
+    return following._replace(command=faults[0].hint or following.command)
 
 
 def _is_imported(facts: Facts) -> bool:
@@ -122,7 +131,8 @@ def _misshapen(facts: Facts, loop: Loop) -> Next | None:
 
 
 def _renew(facts: Facts, loop: Loop) -> Next:
-    if not _is_imported(facts) and (faulty := _misshapen(facts, loop)):
+    faulty = None if _is_imported(facts) else _misshapen(facts, loop)
+    if faulty := faulty or _without_tasks(facts, loop):
         return faulty
     artifact = loop.subject.artifact
     why = f"{artifact} has changed since the round was opened, and nobody has answered yet"

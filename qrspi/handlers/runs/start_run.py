@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from shlex import quote
 
+from qrspi.core.config import problems as config_problems
 from qrspi.core.config.edit import initial, set_value
 from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.filenames import RUNS, is_run_name, slug_of
@@ -25,6 +26,7 @@ from qrspi.world.git.commits import Committed
 from qrspi.world.git.repository import Repo
 from qrspi.world.machine import git_person
 from qrspi.world.runs import create_run
+from qrspi.world.runs.committed_tree import CommittedTree
 from qrspi.world.runs.locate import Root, RunDir
 from qrspi.world.runs.workspace import Change, Workspace
 
@@ -100,7 +102,7 @@ def check_free(root: Root, name: str) -> None:
 
 
 def adopt(path: str, start: Start, lock_timeout: float) -> Performed:
-    check_adoptable(DiskTree(path))
+    check_adoptable(CommittedTree(path))
     workspace = Workspace(path)
     performed = Performed("adopt", "", files=BESIDE_ARTIFACTS)
     config = start.config(recorded=False)
@@ -122,6 +124,8 @@ def check_adoptable(tree: Tree) -> None:
     names = {entry.name for entry in listing}
     if CONFIG in names:
         raise Refusal(_has_config(tree.name))
+    if restore := tree.to_restore(CONFIG):
+        raise Refusal(config_problems.gone(restore))
     if not holds_artifacts(names):
         raise Refusal(_no_artifacts(tree.name))
 

@@ -7,7 +7,7 @@ import pytest
 from qrspi.core.artifacts import plan_tasks
 from qrspi.core.derivation.derive import derive
 from qrspi.core.tree import MemoryTree
-from tests.runs import approved, artifact, config
+from tests.runs import approved, artifact, config, manifest
 
 PLAN = artifact(
     body="""\
@@ -47,6 +47,16 @@ def test_no_reviewer_is_sent_to_a_plan_whose_tasks_are_only_in_it() -> None:
     files = {"config.md": config(), **before, "plan.md": PLAN}
     answer = derive(MemoryTree(files)).next
     assert (answer.action, answer.kind, len(answer.because)) == ("blocked", "plan-tasks", 3)
+    files |= {f"tasks/task-0{at}.md": b"---\nstatus: draft\n---\n# Task\n" for at in (1, 2, 3)}
+    assert derive(MemoryTree(files)).next.action == "prepare-round"
+
+
+@pytest.mark.rule("LIV-17")
+def test_nor_is_the_round_of_such_a_plan_renewed() -> None:
+    before = approved("goals", "questions", "research")
+    files = {"config.md": config("quick"), **before, "plan.md": PLAN}
+    files |= {"reviews/plan/round-01/.dispatch-manifest.json": manifest("plan", body=artifact())}
+    assert derive(MemoryTree(files)).next.kind == "plan-tasks"
     files |= {f"tasks/task-0{at}.md": b"---\nstatus: draft\n---\n# Task\n" for at in (1, 2, 3)}
     assert derive(MemoryTree(files)).next.action == "prepare-round"
 
