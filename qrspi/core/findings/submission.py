@@ -127,15 +127,8 @@ class Page:
             self.slip("malformed_yaml", text, field=key, expected="a quoted string")
 
     def _problem(self, code: Code, text: str, field: str, found: str, expected: str) -> Problem:
-        return Problem(
-            code,
-            f"{self.file}: {text}",
-            file=self.file,
-            field=field,
-            found=found,
-            expected=expected,
-            hint=HINTS.get(code, ""),
-        )
+        message = f"{self.file}: {text}"
+        return Problem(code, message, self.file, field, found, expected, HINTS.get(code, ""))
 
 
 class Place(NamedTuple):

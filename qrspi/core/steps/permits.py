@@ -199,14 +199,9 @@ def _no_step(facts: Facts, step: str) -> Problem | None:
 
 def _not_in_route(facts: Facts, step: str) -> Problem:
     listed = ", ".join(facts.route)
+    text = f"{step} is no part of this run's route: {listed}"
     return Problem(
-        "not-in-route",
-        f"{step} is no part of this run's route: {listed}",
-        file="config.md",
-        field="route",
-        found=step,
-        expected=listed,
-        hint=f"qrspi status {facts.run}",
+        "not-in-route", text, "config.md", "route", step, listed, f"qrspi status {facts.run}"
     )
 
 

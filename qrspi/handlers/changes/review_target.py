@@ -156,16 +156,11 @@ def _reported_branch(job: Job, repo: Repo, key: str, start: Start, report: Repor
 
 def _other_head(job: Job, key: str, start: Start, report: Report, head: str) -> Problem:
     again = f"qrspi task report {job.run} {key} --status DONE --commit {head[:12]}"
-    return Problem(
-        "head-differs",
+    text = (
         f"{key}: HEAD of {start.worktree} is {head[:12]}, but {report.commit[:12]} was reported; "
-        f"check that commit out there, or report this one: `{again}`",
-        file=start.worktree,
-        field="commit",
-        found=head,
-        expected=report.commit,
-        hint=again,
+        f"check that commit out there, or report this one: `{again}`"
     )
+    return Problem("head-differs", text, start.worktree, "commit", head, report.commit, again)
 
 
 def _nothing_new(job: Job, key: str, start: Start) -> Problem:

@@ -139,15 +139,7 @@ def refuse_undecided(job: Job, key: str) -> None:
     if row.state != "review_failed":
         hint = checkpoint_board.review_command(job.run, known, key)
     text = f"{key} is {row.state} in {FILE}, so it is not done: expected an approved review"
-    problem = Problem(
-        "checkpoint-open",
-        text,
-        file=FILE,
-        field="state",
-        found=row.state,
-        expected="review_approved",
-        hint=hint,
-    )
+    problem = Problem("checkpoint-open", text, FILE, "state", row.state, "review_approved", hint)
     raise Refusal(problem)
 
 

@@ -105,8 +105,7 @@ def _commit(
         f"round {loop.round:02d} of {loop.subject.key} is committed already, but not by "
         f"qrspi: take HEAD as its anchor with `{adopt}`"
     )
-    problem = Problem("nothing-to-commit", text, file=loop.paths.directory, hint=adopt)
-    raise Refusal(problem)
+    raise Refusal(Problem("nothing-to-commit", text, file=loop.paths.directory, hint=adopt))
 
 
 def covered(workspace: Workspace, loop: Loop, repo: Repo) -> tuple[str, ...]:

@@ -193,16 +193,8 @@ def _nothing_since(job: Job, task: TaskState, what: str) -> str:
 
 
 def _not_committed(place: str, commit: str, text: str, hint: str) -> Refusal:
-    problem = Problem(
-        "nothing-committed",
-        text,
-        file=place,
-        field="--commit",
-        found=commit,
-        expected="another commit",
-        hint=hint,
-    )
-    return Refusal(problem)
+    expected = "another commit"
+    return Refusal(Problem("nothing-committed", text, place, "--commit", commit, expected, hint))
 
 
 def _refuse_beside_the_commit(job: Job, task: TaskState, commit: str) -> None:

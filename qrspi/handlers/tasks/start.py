@@ -275,15 +275,7 @@ def _other_branch(given: TaskContext, known: Start) -> Problem:
     file, expected = task_records.start_file(key), given.place.branches(key, given.item.branch)[0]
     text = f"{file}: branch is {known.branch}; expected {expected}"
     hint = f"git -C {quoted(given.place.repo.root)} log --all -- {quoted(f'*/{file}')}"
-    return Problem(
-        "bad-record",
-        text,
-        file=file,
-        field="branch",
-        found=known.branch,
-        expected=expected,
-        hint=hint,
-    )
+    return Problem("bad-record", text, file, "branch", known.branch, expected, hint)
 
 
 def _last_known(job: Job, given: TaskContext, known: Start) -> str:
