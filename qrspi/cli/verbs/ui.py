@@ -31,10 +31,10 @@ def command(session: Session, port: int, host: str, no_open: bool, read_only: bo
 
     listener = serve.listening(host, port)
 
-    def told(url: str) -> None:
+    def announce(url: str) -> None:
         session.answer({"schema": "qrspi/ui/v1", "url": url}, [url])
         has_display = sys.platform == "darwin" or any(map(os.environ.get, _DISPLAYS))
         if has_display and not no_open and not session.json:
             click.launch(url)
 
-    serve.serve(Commands(session, "web"), listener, read_only, told)
+    serve.serve(Commands(session, "web"), listener, read_only, announce)

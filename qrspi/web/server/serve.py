@@ -37,9 +37,9 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def serve(
-    commands: Commands, listener: socket.socket, read_only: bool, told: Callable[[str], None]
+    commands: Commands, listener: socket.socket, read_only: bool, announce: Callable[[str], None]
 ) -> None:
-    """`told` is given the address once it can be opened."""
+    """`announce` is given the address once it can be opened."""
     host, port = listener.getsockname()[:2]
     door = Door(port, secrets.token_urlsafe(32))
     site = application.site(commands, door, read_only=read_only)
@@ -56,5 +56,5 @@ def serve(
     )
     listener.listen(128)
     named = f"[{host}]" if ":" in host else host
-    told(f"http://{named}:{port}/?token={door.token}")
+    announce(f"http://{named}:{port}/?token={door.token}")
     uvicorn.Server(config).run(sockets=[listener])

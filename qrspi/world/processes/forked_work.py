@@ -24,15 +24,17 @@ class _Child(NamedTuple):
     pipe: int
 
 
-def each(work: Callable[[Thing], Any], things: Sequence[Thing], told: Iterable[Thing]) -> list[Any]:
-    """`told` gives all of them once more, one whenever this process goes on: it may count."""
+def each(
+    work: Callable[[Thing], Any], things: Sequence[Thing], counted: Iterable[Thing]
+) -> list[Any]:
+    """`counted` gives all of them once more, one whenever this process goes on: it may count."""
     count = min(_cores(), len(things) // FEWEST, MOST)
     if count < 2:
-        return [work(thing) for thing in told]
+        return [work(thing) for thing in counted]
     children = [_fork(work, things[at::count]) for at in range(1, count)]
     results: list[Any] = [None] * len(things)
     try:
-        results[::count] = [work(one) for at, one in enumerate(told) if not at % count]
+        results[::count] = [work(one) for at, one in enumerate(counted) if not at % count]
         for at, child in enumerate(children, 1):
             results[at::count] = _found_by(child) or [work(one) for one in things[at::count]]
     finally:
