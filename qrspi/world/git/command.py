@@ -68,9 +68,17 @@ class Output(NamedTuple):
     err: str
 
     @property
+    def text(self) -> str:
+        return self.out.decode("utf-8", "replace")
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Of a list with NULs between them."""
+        return tuple(item for item in os.fsdecode(self.out).split("\0") if item)
+
+    @property
     def words(self) -> str:
-        output = self.err.strip() or self.out.decode("utf-8", "replace")
-        lines = (line.strip() for line in output.splitlines())
+        lines = (line.strip() for line in (self.err.strip() or self.text).splitlines())
         return "; ".join(line for line in lines if line).replace(":; ", ": ")[:LONGEST_WORDS]
 
 
@@ -145,8 +153,7 @@ def pour(directory: str, args: Sequence[str], env: dict[str, str], sink: int) ->
 
 
 def version() -> str:
-    output = read("/", ["version"]).out.decode("utf-8", "replace").strip()
-    return output.removeprefix("git version ")
+    return read("/", ["version"]).text.strip().removeprefix("git version ")
 
 
 def failure(verb: str, output: Output) -> Halt:

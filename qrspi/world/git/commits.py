@@ -93,8 +93,7 @@ def check_ready(repo: Repo, verb: str) -> None:
 def message_of(repo: Repo, name: str) -> str:
     check(name)
     args = ["rev-list", "--max-count=1", "--encoding=UTF-8", "--format=%B", name, "--"]
-    output = command.read(repo.path, args).out.decode("utf-8", "replace")
-    return output.partition("\n")[2]
+    return command.read(repo.path, args).text.partition("\n")[2]
 
 
 def has_lines(message: str, lines: Sequence[str]) -> bool:
@@ -114,8 +113,7 @@ def find(
     bound = [f"^{since}"] if since and resolve(repo, since) else []
     args = ["rev-list", f"--max-count={most}", "--encoding=UTF-8", "--format=%B%x00"]
     where = ["HEAD", *bound, "--", *command.literal(paths)]
-    output = command.read(repo.path, [*args, *where]).out.decode("utf-8", "replace")
-    for record in output.split("\0\n"):
+    for record in command.read(repo.path, [*args, *where]).text.split("\0\n"):
         title, _, message = record.partition("\n")
         if has_lines(message, lines):
             return title.removeprefix("commit ")
@@ -126,9 +124,9 @@ def parent_of_head(repo: Repo, most: int = 100) -> Ref | None:
     """HEAD~1 in a history without decisions: a commit of theirs changes no text."""
     args = ["rev-list", "--first-parent", f"--max-count={most}", "--encoding=UTF-8"]
     asked = [*args, "--format=%B%x00", "HEAD", "--"]
-    output = command.read(repo.path, asked, ok=(0, 128)).out  # 128: the branch has no commit
+    output = command.read(repo.path, asked, ok=(0, 128))  # 128: the branch has no commit
     refs: list[Ref] = []
-    for at, record in enumerate(output.decode("utf-8", "replace").split("\0\n")[:-1]):
+    for at, record in enumerate(output.text.split("\0\n")[:-1]):
         title, _, message = record.partition("\n")
         if not any(line.startswith(DECISION) for line in message.split("\n")):
             refs.append(Ref(f"HEAD~{at}", title.removeprefix("commit ")))
@@ -140,8 +138,8 @@ def lines_of(repo: Repo, beginning: str, paths: Sequence[str]) -> frozenset[str]
         return frozenset()
     args = ["rev-list", "--max-count=5000", "--encoding=UTF-8", "--fixed-strings"]
     which = [f"--grep={beginning}", "--format=%B", "HEAD", "--", *command.literal(paths)]
-    output = command.read(repo.path, [*args, *which]).out.decode("utf-8", "replace")
-    return frozenset(line for line in output.split("\n") if line.startswith(beginning))
+    lines = command.read(repo.path, [*args, *which]).text.split("\n")
+    return frozenset(line for line in lines if line.startswith(beginning))
 
 
 def touching(repo: Repo, paths: Sequence[str], most: int) -> tuple[str, ...]:
@@ -157,14 +155,13 @@ def names(repo: Repo, commit: str) -> tuple[str, ...]:
     output = command.read(repo.path, ["ls-tree", "-r", "-z", "--name-only", commit], ok=(0, 128))
     if output.status and resolve(repo, commit):
         raise command.failure("ls-tree", output)
-    return tuple(name for name in os.fsdecode(output.out).split("\0") if name)
+    return output.items
 
 
 def paths_of(repo: Repo, name: str) -> tuple[str, ...]:
     check(name)
     args = ["diff-tree", "--no-commit-id", "--name-only", "-r", "-z", "--root", "--no-renames"]
-    output = command.read(repo.path, [*args, "--no-ext-diff", "--end-of-options", name, "--"]).out
-    return tuple(name for name in os.fsdecode(output).split("\0") if name)
+    return command.read(repo.path, [*args, "--no-ext-diff", "--end-of-options", name, "--"]).items
 
 
 def _known(repo: Repo, paths: Sequence[str]) -> _Known:
@@ -172,8 +169,8 @@ def _known(repo: Repo, paths: Sequence[str]) -> _Known:
     if not paths:
         return _Known((), ())
     args = ["ls-files", "-z", "-v", "--cached", "--others", "--", *command.literal(paths)]
-    lines = os.fsdecode(command.read(repo.path, args).out).split("\0")
-    tracked = {line[2:]: line[0] for line in lines if line and not line.startswith("? ")}
+    lines = command.read(repo.path, args).items
+    tracked = {line[2:]: line[0] for line in lines if not line.startswith("? ")}
     others = (line[2:] for line in lines if line.startswith("? "))
     # No editor's left-over, and no other repository, which git lists with a slash.
     new = (name for name in others if not (name[-1] == "/" or is_dropping(name.rpartition("/")[2])))

@@ -120,8 +120,7 @@ def names(repo: Repo, pair: Pair, folder: str) -> tuple[str, ...]:
     for name in pair:
         check(name)
     args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none"]
-    output = command.read(repo.root, [*args, *pair, "--", *command.literal([folder])]).out
-    return tuple(name for name in os.fsdecode(output).split("\0") if name)
+    return command.read(repo.root, [*args, *pair, "--", *command.literal([folder])]).items
 
 
 def _lines(repo: Repo, pair: Pair) -> changed_lines.Changes:

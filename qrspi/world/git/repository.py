@@ -74,7 +74,7 @@ def branch(repo: Repo) -> str | None:
 def identity(repo: Repo, role: Literal["AUTHOR", "COMMITTER"] = "AUTHOR") -> str | None:
     """`Name <email>` as git would sign a commit; None when git does not know."""
     output = command.read(repo.path, ["var", f"GIT_{role}_IDENT"], ok=(0, 128))
-    ident = output.out.decode("utf-8", "replace").strip()
+    ident = output.text.strip()
     return ident[: ident.rindex(">") + 1] if output.status == 0 and ">" in ident else None
 
 

@@ -30,14 +30,14 @@ def of_run(repo: Repo) -> RunHistory:
     log = [*_LOG, "--no-ext-diff", "--no-textconv", _FORMAT, "HEAD", "--", "."]
     files = ["ls-tree", "-r", "-z", "--name-only", "HEAD", "."]
     changes = [*_CHANGES, *command.literal(LOGS)]
-    said, listed, changed = (one.out for one in command.read_each(repo.path, [log, files, changes]))
+    logged, listed, changed = command.read_each(repo.path, [log, files, changes])
     prefix = "" if repo.from_root(".") == "." else f"{repo.from_root('.')}/"
-    present = frozenset(filter(None, os.fsdecode(listed).split("\0")))
+    present = frozenset(listed.items)
     return RunHistory(
-        commits=tuple(_commits(os.fsdecode(said), prefix)),
+        commits=tuple(_commits(os.fsdecode(logged.out), prefix)),
         present=present,
         logs=commits.contents(repo, "HEAD", [log for log in LOGS if log in present]),
-        removed=tuple(_removed(changed)),
+        removed=tuple(_removed(changed.out)),
     )
 
 

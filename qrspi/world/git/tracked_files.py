@@ -100,9 +100,8 @@ def untracked_in(entries: Sequence[Tracked], repo: Repo, paths: Sequence[str]) -
 
 def hidden_changes(repo: Repo) -> tuple[str, ...]:
     """Files that git is told not to look at, and that are not as the index has them."""
-    output = command.read(repo.root, ["ls-files", "-z", "-v"]).out
-    lines = os.fsdecode(output).split("\0")
-    names = (line[2:] for line in lines if line[:1] in HIDDEN)
+    lines = command.read(repo.root, ["ls-files", "-z", "-v"]).items
+    names = (line[2:] for line in lines if line[0] in HIDDEN)
     # A sparse checkout has most of them nowhere; those are as they should be.
     there = [name for name in names if os.path.lexists(f"{repo.root}/{name}")]
     if not there:

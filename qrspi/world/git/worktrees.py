@@ -287,8 +287,7 @@ def staged(repo: Repo) -> tuple[str, ...]:
 def _differing(repo: Repo, untracked: str = "no") -> tuple[str, ...]:
     args = ["status", "--porcelain", "-z", f"--untracked-files={untracked}", "--no-renames"]
     args.append("--ignore-submodules=dirty")
-    output = command.read(repo.path, args, config=_filters_off(repo)).out
-    return tuple(line for line in os.fsdecode(output).split("\0") if line)
+    return command.read(repo.path, args, config=_filters_off(repo)).items
 
 
 def exclude_folder(repo: Repo) -> bool:
@@ -332,9 +331,8 @@ def _merge(repo: Repo, name: str, message: str, before: str) -> tuple[str, ...]:
 
 
 def _in_conflict(repo: Repo) -> tuple[str, ...]:
-    output = command.read(repo.path, ["ls-files", "-z", "--unmerged", "--full-name", ":/"]).out
-    names = (line.partition("\t")[2] for line in os.fsdecode(output).split("\0") if line)
-    return tuple(dict.fromkeys(names))
+    output = command.read(repo.path, ["ls-files", "-z", "--unmerged", "--full-name", ":/"])
+    return tuple(dict.fromkeys(line.partition("\t")[2] for line in output.items))
 
 
 def _take_back(repo: Repo, before: str) -> None:
@@ -346,8 +344,8 @@ def _take_back(repo: Repo, before: str) -> None:
 
 def _filters_off(repo: Repo) -> list[tuple[str, str]]:
     args = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."]
-    output = command.read(repo.path, args, ok=(0, 1)).out
-    names = {key.rpartition(".")[0] for key in os.fsdecode(output).split("\0") if key}
+    keys = command.read(repo.path, args, ok=(0, 1)).items
+    names = {key.rpartition(".")[0] for key in keys}
     off = {"clean": "", "smudge": "", "process": "", "required": "false"}
     return [(f"{name}.{key}", value) for name in sorted(names) for key, value in off.items()]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from qrspi.core.errors import Refusal
 from qrspi.world.git import command, repository
 from qrspi.world.git.repository import Repo
@@ -48,5 +46,5 @@ def _trees(repo: Repo) -> dict[str, str]:
     output = command.read(repo.path, ["ls-tree", "-z", "HEAD"], ok=(0, 128))
     if output.status and "Not a valid object name HEAD" not in output.err:
         raise command.failure("ls-tree", output)
-    rows = (line.partition("\t") for line in os.fsdecode(output.out).split("\0") if line)
+    rows = (line.partition("\t") for line in output.items)
     return {name: what for what, _, name in rows}
