@@ -9,10 +9,11 @@ import pytest
 
 from qrspi import engine, engine_with_agents
 from qrspi.core.agents import prompt_orders
+from qrspi.core.errors import Refusal
 from qrspi.core.filenames import prompt_file
 from qrspi.core.gates.checkpoints import checkpoint_request
 from qrspi.engine_with_agents import Driven
-from qrspi.handlers.agents import awaited_agents, fan_out
+from qrspi.handlers.agents import awaited_agents, fan_out, material
 from qrspi.handlers.agents.dispatch_options import Sending
 from qrspi.handlers.decisions import decide_findings
 from qrspi.handlers.jobs.job import Options
@@ -162,6 +163,39 @@ def test_whoever_opens_no_files_is_shown_the_code_of_every_task(
     assert ("-a = 0" in lines and "+a = 1" in lines) is prints
 
 
+@pytest.mark.rule("LIV-20", "PRM-07")
+def test_at_the_gate_a_task_that_was_left_out_has_no_code_to_show(tmp_path: Path) -> None:
+    tasks = {f"tasks/task-0{one}.md": deliveries.task(one, files=f"{one}.py") for one in (1, 2)}
+    shop = Workshop(
+        tmp_path / "shop", deliveries.quick(tasks, commands="{claude: {argv: [agent]}}")
+    )
+    shop.next()
+    shop.take("task-01", "a.py", "a = 1\n")
+    shop.work("task-02", "b.py", "b = 1\n")
+    shop.make(lambda job: reports.skip(job, "task-02", "Not now."))
+    shop.next()
+    shop.resolve("rerun-reviews")
+    shop.next()
+    prompt = named_only(shop.read(prompt_file(shop.answer.asks[0])))
+    assert "\n+a = 1\n" in prompt and "b = 1" not in prompt
+
+
+@pytest.mark.rule("LIV-07", "PRM-07")
+def test_of_a_long_log_whoever_reviews_the_tests_is_shown_the_end(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path / "shop", deliveries.quick(commands="{claude: {argv: [agent]}}"))
+    shop.next()
+    shop.take("task-01", "a.py", "a = 1\n")
+    shop.next()
+    shop.resolve("continue")
+    shop.next()
+    assert shop.answer.step == "test"
+    shop.write("reviews/test/round-01.log", "first\n" + "more\n" * 60_000 + "last\n")
+    shop.next()
+    prompt = named_only(shop.read(prompt_file(shop.answer.asks[0])))
+    assert prompt.count("START id=reviews/test/round-01.log>>>") == 1
+    assert "\nlast\n" in prompt and "\nfirst\n" not in prompt
+
+
 @pytest.mark.rule("LIV-20")
 @pytest.mark.parametrize(
     ("command", "line"),
@@ -185,6 +219,18 @@ def test_a_command_that_the_user_has_not_allowed_is_named_to_nobody(
     monkeypatch.delenv("QRSPI_TRUST", raising=False)
     shop.next()
     assert "test_command" not in shop.read(asked)
+
+
+@pytest.mark.rule("LIV-20", "SEC-09")
+def test_an_implementer_has_no_prompt_with_a_command_that_is_not_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = Workshop(tmp_path / "shop", deliveries.quick())
+    shop.next()
+    assert "\ntest_command: sh test.sh\n" in shop.read(prompt_file(shop.answer.asks[0]))
+    monkeypatch.delenv("QRSPI_TRUST")
+    with pytest.raises(Refusal, match=r"gates\.test_command"):
+        shop.next()
 
 
 @pytest.mark.rule("LIV-20")
@@ -313,6 +359,13 @@ def test_an_implementer_asks_for_review_in_words_of_its_prompt(tmp_path: Path, k
     assert rows(database, "SELECT count(*) FROM orchestration_faults") == [(0,)]
     assert "`error`: a person decides, so report\n`BLOCKED`." in told
     assert "Smoothness is 0 where all went as planned, and 9 where nothing did." in told
+
+
+@pytest.mark.rule("CK-01", "GTD-09")
+def test_a_repair_has_no_row_in_which_it_could_ask_for_review(tmp_path: Path) -> None:
+    job = asking(tmp_path, "code").job()
+    places = [material.database(job, key) for key in ("task-01", "ci-round-01/ci-command")]
+    assert places == [f"{job.workspace.path}/orchestration.db", ""]
 
 
 @pytest.mark.rule("CK-01", "PRM-05")

@@ -215,7 +215,7 @@ def test_no_prompt_about_facts_tells_what_they_are_wanted_for(tmp_path: Path, pr
     assert (
         "`since-diff` below" in later and "+Users are in app/users.py:L3 and in no other" in later
     )
-    assert "a/research/summary.md" in later
+    assert "a/research/summary.md" in later and "START id=diff-" not in later
 
 
 CANARY = "zeppelin"
