@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from qrspi.core.tree import MemoryTree
 from qrspi.handlers.agents import material
 from qrspi.handlers.agents.material import files_in
 
@@ -37,3 +38,12 @@ def test_of_a_long_text_what_matters_stays_and_the_rest_is_counted() -> None:
         b"[the first 57856 bytes are not shown]\n0007232\n"
     )
     assert material._beginning("a.diff", b"x").data == material._end("a.log", b"x").data == b"x"
+
+
+@pytest.mark.rule("PRM-07")
+def test_code_is_shown_in_full_as_far_as_there_is_room() -> None:
+    names = [f"part{number}.py" for number in range(6)]
+    tree = MemoryTree(dict.fromkeys(names, b"x" * (material.CODE_LIMIT // 5)))
+    shown = material._in_full(material._File(name, tree, name) for name in (*names, "gone.py"))
+    assert [one.name for one in shown] == [*names[:5], "files-not-shown"]
+    assert shown[-1].data == b"part5.py\ngone.py"
