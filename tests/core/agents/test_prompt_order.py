@@ -81,6 +81,14 @@ def test_a_verifier_elsewhere_is_given_the_diff_as_a_text() -> None:
     assert re.findall(r"START id=([a-z]+)-", prompt) == ["rejected", "finding", "diff"]
 
 
+@pytest.mark.rule("LIV-20", "RTE-05")
+def test_a_verifier_whose_model_nobody_knows_says_so() -> None:
+    assert "\nverified_by: unknown\n" in verifier_prompt(VERIFIER, PARTS)
+    assert "\nverified_by: small\n" in verifier_prompt(
+        VERIFIER._replace(actual_model="small"), PARTS
+    )
+
+
 @pytest.mark.rule("LIV-20")
 @pytest.mark.parametrize(
     ("step", "about_tasks"),

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from qrspi.core.agents.roles import Role
+from qrspi.core.errors import Halt
 from qrspi.core.tree import MemoryTree
-from qrspi.handlers.agents import material
-from qrspi.handlers.agents.material import files_in
+from qrspi.handlers.agents import material, prompt_parameters
+from qrspi.handlers.agents.material import Material, files_in
+from qrspi.handlers.agents.prompt_parameters import Agent
+from qrspi.world.files.run_tree import DiskTree
 
 HEADER = "diff --git a/{0} b/{0}\nindex 000..111 100644\n--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n"
 
@@ -47,3 +53,27 @@ def test_code_is_shown_in_full_as_far_as_there_is_room() -> None:
     shown = material._in_full(material._File(name, tree, name) for name in (*names, "gone.py"))
     assert [one.name for one in shown] == [*names[:5], "files-not-shown"]
     assert shown[-1].data == b"part5.py\ngone.py"
+
+
+def test_what_is_there_and_cannot_be_read_stops_a_prompt(tmp_path: Path) -> None:
+    (tmp_path / "design.md").mkdir()
+    assert material.sources(DiskTree(str(tmp_path)), ("goals.md",)) == ()
+    with pytest.raises(Halt, match=r"design\.md cannot be read: "):
+        material.sources(DiskTree(str(tmp_path)), ("goals.md", "design.md"))
+
+
+ELSEWHERE = Agent(Role("verifier", "low", None, "", ""), "", True, Material(code_path="/code"))
+
+
+@pytest.mark.rule("LIV-20", "PRM-07")
+@pytest.mark.parametrize(
+    ("agent", "shown"),
+    [
+        (ELSEWHERE, "/code"),
+        (ELSEWHERE._replace(travels=True), ""),
+        (ELSEWHERE._replace(material=Material(code_path="/code", worktree="/w")), ""),
+        (ELSEWHERE._replace(material=Material(code_path="/code", worktrees=("/w",))), ""),
+    ],
+)
+def test_where_the_code_is_is_said_once_and_only_where_it_is(agent: Agent, shown: str) -> None:
+    assert prompt_parameters._code_path(agent) == shown
