@@ -38,7 +38,7 @@ def fields(config: Config) -> dict[str, Any]:
     return {name: _plain(getattr(config, name), name) for name in KNOWN}
 
 
-def _plain(value: Any, name: str = "") -> Any:
+def _plain(value: Any, name: str) -> Any:
     """Headers may carry a key, so only their names are shown."""
     if hasattr(value, "_asdict"):
         value = value._asdict()

@@ -47,7 +47,7 @@ def opened(run: str, result: Opened) -> dict[str, Any]:
     }
 
 
-def opened_lines(result: Opened, dry_run: bool, adopted: bool = False) -> list[str]:
+def opened_lines(result: Opened, dry_run: bool, adopted: bool) -> list[str]:
     manifest = result.manifest
     against = _against(manifest.choice.ref, manifest.choice.ref_commit)
     done = "taken up" if adopted else "prepared"
@@ -253,10 +253,10 @@ def findings_lines(
     findings: tuple[ShownFinding, ...],
     number: int,
     width: int,
-    silent: tuple[str, ...] = (),
-    unscored: frozenset[str] = frozenset(),
+    silent: tuple[str, ...],
+    unscored: frozenset[str],
     *,
-    unread: bool = False,
+    unread: bool,
 ) -> list[str]:
     """`silent` are the reviewers, `unscored` the findings that an open round still waits for."""
     here = [shown for shown in findings if shown.lineage != "resolved"]

@@ -146,7 +146,7 @@ def since(tree: Tree, path: str) -> bytes:
     return data
 
 
-def hash_of(tree: Tree, path: str, size: int = LIMIT) -> str:
+def hash_of(tree: Tree, path: str, size: int) -> str:
     """Of a file as the last line that wrote it says; '' when none did. Nothing is parsed."""
     data = _last(tree, size)
     at = data.rfind(f'"path": "{path}", "before": '.encode())

@@ -29,7 +29,7 @@ def approve(facts: Facts, following: Next, step: str, surface: str) -> Problem |
         or _not_current(facts, following, step)
         or _not_there(facts, following, step)
         or _needs_others(facts, step)
-        or _at_work(facts, following, step)
+        or _at_work(following, step)
     )
 
 
@@ -262,7 +262,7 @@ def _needs_others(facts: Facts, step: str) -> Problem | None:
     return Problem("unmet-prerequisite", text, file=file, expected=missing, hint=hint)
 
 
-def _at_work(facts: Facts, following: Next, step: str) -> Problem | None:
+def _at_work(following: Next, step: str) -> Problem | None:
     """One finished task does not finish the batch, whatever a record beside it says."""
     if step not in CODE_STEPS or following.action == "approve" or following.kind == "test":
         return None

@@ -51,7 +51,7 @@ def _rewritten(section: bytes, contents: Contents) -> Plain:
     path = _path(head)
     if _is_binary(body):
         return _listed(head, path, contents(path))
-    return Plain(head + _flags(path, body) + _spelt_out(body))
+    return Plain(head + _flags(body) + _spelt_out(body))
 
 
 def _path(head: bytes) -> str:
@@ -78,7 +78,7 @@ def _listed(head: bytes, path: str, data: bytes | None) -> Plain:
     return Plain(head + b"qrspi: binary, not shown: " + words.encode() + b"\n", (found,))
 
 
-def _flags(path: str, body: bytes) -> bytes:
+def _flags(body: bytes) -> bytes:
     nuls = body.count(b"\0")
     long = sum(len(line) > LONGEST for line in body.split(b"\n"))
     said = [f"{nuls} NUL bytes, each shown as \\x00"] if nuls else []

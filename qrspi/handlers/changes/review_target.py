@@ -248,7 +248,7 @@ class LastReviewed(NamedTuple):
     paths: tuple[str, ...] = ()
 
 
-def last_reviewed(job: Job, target: Target, before: Manifest) -> LastReviewed | None:
+def last_reviewed(target: Target, before: Manifest) -> LastReviewed | None:
     """Where git has what the previous round looked at; None when that was never committed."""
     match target:
         case Branch():

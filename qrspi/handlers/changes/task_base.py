@@ -31,7 +31,7 @@ def find(job: Job, key: str, start: Start, tip: str) -> TaskBase:
     repo = code_repository.repository_of(job)
     recorded = refs.resolve(repo, start.base_commit)
     if recorded is None or not refs.is_ancestor(repo, recorded, tip):
-        raise Refusal(_no_descendant(job, key, start, tip))
+        raise Refusal(_no_descendant(key, start, tip))
     parting = _parting(job, repo, key, tip, recorded)
     commit = refs.merge_base(repo, recorded, parting) if parting else None
     if commit is None:
@@ -129,7 +129,7 @@ def parts(plan: Plan, name: str) -> Iterator[str]:
         yield name
 
 
-def _no_descendant(job: Job, key: str, start: Start, tip: str) -> Problem:
+def _no_descendant(key: str, start: Start, tip: str) -> Problem:
     text = (
         f"{key}: commit {tip[:12]} does not descend from {start.base_commit[:12]}, which the task "
         f"began with: expected a commit made in {start.worktree}"

@@ -266,7 +266,7 @@ def _emit_since(job: Job, reviewed: Target | None, paths: RoundPaths) -> DiffRes
     before = round_list.manifest_before(job.workspace, job.round_loop.subject, paths.number)
     if reviewed is None or before is None:
         return None
-    known = review_target.last_reviewed(job, reviewed, before)
+    known = review_target.last_reviewed(reviewed, before)
     if known is None:
         return None
     if job.options.dry_run:

@@ -232,7 +232,7 @@ def _remember_ci(job: Job, log: str, ran: Ran) -> None:
         job.workspace.replace(path, edit.old, edit.data)
 
 
-def report_by_hand(job: Job, state: TestState, words: str, who: str = "") -> ChangeSet:
+def report_by_hand(job: Job, state: TestState, words: str, who: str) -> ChangeSet:
     """The record comes first: without it, the page is nobody's statement."""
     if problem := _not_now(job) or _contradicts(job, state):
         raise Refusal(problem)

@@ -36,7 +36,7 @@ def review_all_again(job: Job) -> Performed:
     return prepare.handle(job._replace(options=job.options._replace(anyway=True)))
 
 
-def log_with_report(job: Job, task: TaskState, report: bytes, blocked: str = "") -> bytes:
+def log_with_report(job: Job, task: TaskState, report: bytes, blocked: str) -> bytes:
     """What was BLOCKED when stays there, however its task goes on."""
     title = f"Implementer, cycle {task.cycle}"
     if blocked:

@@ -120,9 +120,9 @@ def find(
     return None
 
 
-def parent_of_head(repo: Repo, most: int = 100) -> Ref | None:
+def parent_of_head(repo: Repo) -> Ref | None:
     """HEAD~1 in a history without decisions: a commit of theirs changes no text."""
-    args = ["rev-list", "--first-parent", f"--max-count={most}", "--encoding=UTF-8"]
+    args = ["rev-list", "--first-parent", "--max-count=100", "--encoding=UTF-8"]
     asked = [*args, "--format=%B%x00", "HEAD", "--"]
     output = command.read(repo.path, asked, ok=(0, 128))  # 128: the branch has no commit
     refs: list[Ref] = []

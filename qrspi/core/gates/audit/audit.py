@@ -291,7 +291,7 @@ def _uncovered(files: tuple[str, ...]) -> tuple[Move, ...]:
     return tuple(moves)
 
 
-def risk(tasks: int, findings: tuple[str, ...] = ()) -> Dimension:
+def risk(tasks: int, findings: tuple[str, ...]) -> Dimension:
     if tasks <= MANY_TASKS:
         moves = (Move(_FEW, f"{tasks} {'task' if tasks == 1 else 'tasks'}, at most {MANY_TASKS}"),)
         return Dimension("risk_assessment", moves, findings)
@@ -299,7 +299,7 @@ def risk(tasks: int, findings: tuple[str, ...] = ()) -> Dimension:
     return Dimension("risk_assessment", (Move(_MANY, why),), (why, *findings))
 
 
-def completeness(tasks: int, findings: tuple[str, ...] = ()) -> Dimension:
+def completeness(tasks: int, findings: tuple[str, ...]) -> Dimension:
     if tasks:
         return Dimension("completeness", (Move(_SOME, "there are tasks"),), findings)
     why = "no tasks are defined"
