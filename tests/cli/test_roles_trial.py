@@ -242,8 +242,8 @@ def test_agents_of_a_host_get_prompts_instead(project: Path, qrspi: Call) -> Non
     done = qrspi("roles", "trial", "--send", "--answers", "a", "--role", "reviewer-spec")
     assert (done.code, done.out) == (3, "")
     assert done.err == (
-        "config.md has neither a command nor a provider for claude: its agents are the host's to "
-        "send\n  qrspi roles trial --prompts DIR\n"
+        "config.md has neither a command nor a provider for claude: the host sends its agents\n"
+        "  qrspi roles trial --prompts DIR\n"
     )
 
 
