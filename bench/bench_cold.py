@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lab import QRSPI, Lab, Measure, finding, git
 
-DAY = ("next --dry-run", "show", "inbox", "brief", "explain", "log")
+DAY = ("next", "next --dry-run", "show", "inbox", "brief", "explain", "log")
 OTHERS = ("--help", "config show", "route show", "task list", "spend", "doctor", "schema status")
 
 

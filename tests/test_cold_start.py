@@ -164,6 +164,9 @@ MAIN = (
 )
 
 
+GOALS = f"docs/qrspi/{runs.RUN}/goals.md"
+
+
 def imported(project: Path, *words: str, said: str = runs.RUN, given: str = "") -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", MAIN, *words],
@@ -193,7 +196,8 @@ def test_status_imports_exactly_what_it_uses(tmp_path: Path) -> None:
 def test_status_of_a_new_run_tries_no_pattern_and_reads_no_json(tmp_path: Path) -> None:
     begin = "--root . init first-light --pipeline quick --no-commit"
     imported(tmp_path, *begin.split(), said="first-light")
-    assert imported(tmp_path, "status", said="first-light") & {"re", "json", "typing"} == set()
+    without = {"re", "json", "_json", "fcntl", "typing", "qrspi.core.rounds.loop"}
+    assert imported(tmp_path, "status", said="first-light") & without == set()
 
 
 @pytest.mark.rule("SPE-03")
@@ -202,6 +206,28 @@ def test_next_imports_exactly_what_it_uses(tmp_path: Path) -> None:
     found = imported(tmp_path, "next", "--dry-run")
     assert ours(found) == sorted({*FOR_STATUS, *MORE_FOR_NEXT} - {*ONLY_FOR_STATUS})
     assert sorted({name.partition(".")[0] for name in found} & LIBRARIES) == []
+
+
+@pytest.mark.rule("SPE-03")
+@pytest.mark.parametrize(
+    ("words", "said", "without"),
+    [
+        ("show", "goals", "json qrspi.core.yaml.writer qrspi.render.run_page"),
+        ("brief", runs.RUN, "json qrspi.core.rounds.finding_history qrspi.core.text.headings"),
+        ("explain", runs.RUN, "json qrspi.core.rounds.finding_history qrspi.core.text.headings"),
+        ("round assemble goals --dry-run", "goals", "click qrspi.handlers.changes"),
+        (
+            f"frontmatter get {GOALS} status",
+            "draft",
+            "json qrspi.core.validation",
+        ),
+    ],
+)
+def test_a_command_does_without_what_only_some_runs_need(
+    words: str, said: str, without: str, tmp_path: Path
+) -> None:
+    scenes.reviewed(tmp_path)
+    assert imported(tmp_path, *words.split(), said=said) & set(without.split()) == set()
 
 
 @pytest.mark.rule("HST-06", "HST-09", "SPE-03")

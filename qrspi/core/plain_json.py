@@ -3,6 +3,8 @@ patterns that it compiles it takes a tenth as long as starting Python."""
 
 from __future__ import annotations
 
+from functools import cache
+
 from qrspi.core.hints import Any
 
 __all__ = ["dumps", "loads"]
@@ -16,6 +18,7 @@ class _AsUsual:
     parse_float, parse_int, parse_constant = float, int, float
 
 
+@cache
 def _scanner() -> Any:
     try:
         from _json import make_scanner
@@ -25,14 +28,11 @@ def _scanner() -> Any:
         return None
 
 
-_scan = _scanner()
-
-
 def loads(text: str | bytes) -> Any:
-    if _scan:
+    if scan := _scanner():
         try:
             plain = text.decode() if isinstance(text, bytes) else text
-            value, end = _scan(plain, 0)
+            value, end = scan(plain, 0)
             if not plain[end:].strip(" \t\r\n"):
                 return value
         except (StopIteration, ValueError):

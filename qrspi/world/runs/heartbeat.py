@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -41,6 +40,8 @@ def daemon(runs_dir: str) -> Daemon | None:
     fd = tree.descriptor(LOCK)
     if isinstance(fd, Fault):
         return None
+    import fcntl  # most projects have no daemon
+
     with closing(fd):
         try:
             fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
