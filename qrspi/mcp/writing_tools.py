@@ -180,7 +180,7 @@ def decide(
         str,
         Field(
             description="What the person said about it, if anything: kept on record, and told to "
-            "whoever applies it. Not with loop-back."
+            "whoever applies it, or with loop-back whoever writes the earlier step."
         ),
     ] = "",
 ) -> Call:

@@ -20,6 +20,7 @@ from qrspi.core.model import Verdict
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject
 from qrspi.core.steps import permits
+from qrspi.core.text.shell_words import quoted
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.decisions import decide_findings
 from qrspi.handlers.jobs.job import Job
@@ -82,7 +83,9 @@ def _misplaced(words: list[str]) -> str:
     "--all", "everything", type=click.Choice(["apply", "skip"]), help="Every undecided one."
 )
 @click.option("--proposed", type=click.Choice(["y", "n"]), help="Apply all proposed ones, or none.")
-@click.option("-m", "--message", "note", default="", metavar="TEXT", help="Words for the fixer.")
+@click.option(
+    "-m", "--message", "note", default="", metavar="TEXT", help="Words for the fixer or author."
+)
 @click.option("--to", metavar="STEP", help="Where a loop back goes.")
 @click.option("--yes", is_flag=True, help="Do not ask before a loop back.")
 @arguments.person()
@@ -102,18 +105,16 @@ def command(
 
     A finding is named by reviewer and id, as in scope-claude.R1-F02; the id alone is enough
     where only one finding that waits has it. What becomes of it may be said by its number in the
-    menu. What `-m` says is on record, and of a finding that is applied the fixer is told it: which
-    of two ways was meant, for instance.
+    menu. What `-m` says is on record. Of a finding that is applied the fixer is told it: which of
+    two ways was meant, for instance. With loop-back, the author of the step gone back to is told it
+    together with the finding.
     """
     if not (words or everything or proposed):
         raise _unanswered(session)
     asked = _one_way(read_words(words), everything, proposed)
-    if note and asked.choice == "loop-back":
-        text = "-m goes with apply or skip; `qrspi rewind` takes words for an author"
-        raise run_words.misuse(text, field="--message", hint=USAGE)
     decision = DecisionCommand(session, "decide", asked.run)
     if asked.choice == "loop-back":
-        _loop_back(decision, asked, to, yes, who, dry_run)
+        _loop_back(decision, asked, to, Person(who, note.strip()), yes=yes, dry_run=dry_run)
         return
     if to is not None:
         raise run_words.misuse("--to goes with loop-back", field="--to", hint=USAGE)
@@ -168,7 +169,13 @@ def _plan(job: Job, asked: Words, group: Group, person: Person) -> ChangeSet:
 
 
 def _loop_back(
-    decision: DecisionCommand, asked: Words, to: str | None, yes: bool, who: str, dry_run: bool
+    decision: DecisionCommand,
+    asked: Words,
+    to: str | None,
+    person: Person,
+    *,
+    yes: bool,
+    dry_run: bool,
 ) -> None:
     if len(asked.findings) != 1:
         text = "one finding at a time can be looped back"
@@ -177,7 +184,8 @@ def _loop_back(
 
     def plan(job: Job) -> ChangeSet:
         here = _here(job, asked)
-        return decide_findings.loop_back(here, decide_findings.full_name(here, name), to, who)
+        full = decide_findings.full_name(here, name)
+        return decide_findings.loop_back(here, full, to, person.name, person.note)
 
     def told(job: Job) -> ChangeSet:
         change = plan(job)
@@ -188,6 +196,7 @@ def _loop_back(
     if asks:
         change = told(decision.look())
         command = f"qrspi decide {decision.run.name} {name} loop-back --to {change.step}"
+        command += f" -m {quoted(person.note)}" if person.note else ""
         decision.confirm_rewind(change, command)
     made = decision.decide(plan if asks else told, dry_run=dry_run)
     decision.answer_rewind(made, decisions={name: "loop-back"})

@@ -8,7 +8,7 @@ from typing import Literal
 from qrspi.core.errors import Refusal, accepted
 from qrspi.core.filenames import pause_file
 from qrspi.core.model import Problem, Verdict
-from qrspi.core.pipeline import Subject
+from qrspi.core.pipeline import STEP, Subject
 from qrspi.core.records.approvals import ABOUT_STEPS, FILE, Record
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import pause_file as pauses
@@ -16,6 +16,7 @@ from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.pause_file import Choice
 from qrspi.core.steps import permits
 from qrspi.core.tree import Fault
+from qrspi.core.yaml import frontmatter
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.decisions import rewind
@@ -145,5 +146,24 @@ def _begun(job: Job, name: str) -> str:
     return last.step if rewind.half_done(job, last.step) else ""
 
 
-def loop_back(job: Job, name: str, to: str | None, who: str = "") -> ChangeSet:
-    return rewind.plan(job, target(job, name, to), who, name)._replace(handler="loop-back")
+def loop_back(job: Job, name: str, to: str | None, who: str = "", note: str = "") -> ChangeSet:
+    step = target(job, name, to)
+    words = _for_author(job, name, step, note)
+    return rewind.plan(job, step, who, name, words)._replace(handler="loop-back")
+
+
+def _for_author(job: Job, name: str, step: str, note: str) -> bytes | None:
+    """The finding that is the reason, below a person's words. After a kill, what is left to do does
+    not need them."""
+    triaged = job.loop.triaged if job.loop else ()
+    finding = next((item.finding for item in triaged if item.finding.name == name), None)
+    if finding is None:
+        return None
+    from qrspi.core.steps import isolation
+
+    where = f"{name} of {job.round_loop.subject.key} round {job.round_loop.round}"
+    said = frontmatter.body(finding.data).decode(errors="replace").strip()
+    if step == "research" and isolation.told_by(job.workspace, job.run, said):
+        said = ""  # whoever looks for facts is not told what they are wanted for
+    about = f"This goes back to {STEP[step].artifact} for {where}{':' if said else '.'}"
+    return "\n\n".join(filter(None, (note, about, said))).encode()

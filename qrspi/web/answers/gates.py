@@ -175,6 +175,7 @@ def held(run: Document) -> tuple[FindingForms, ...]:
 _NOTE = {
     "apply": "Words for whoever applies it (may stay empty)",
     "skip": "Why, for the record (may stay empty)",
+    "loop-back": "Words for whoever writes it (may stay empty)",
 }
 
 
@@ -190,4 +191,5 @@ def _decide(run: Document, held: Document) -> Iterator[Form]:
     if held["targets"]:
         hidden = (*target, ("finding", held["name"]), ("choice", "loop-back"))
         to = Input("to", "Go back to", "choice", tuple(held["targets"]))
-        yield Form(run["run"], "decide", "Loop back", hidden, (to,), folded=True)
+        note = Input("note", _NOTE["loop-back"], needed=False)
+        yield Form(run["run"], "decide", "Loop back", hidden, (to, note), folded=True)

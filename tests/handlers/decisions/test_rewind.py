@@ -35,6 +35,7 @@ RAISED = paused(
     about("parallelize", cites="research/summary.md:L7"),
     about("parallelize", 2, cites="parallelization.md:L3"),
 )
+SAID = "The second claim contradicts the first."
 OPEN = FILES | {"parallelization.md": TEXT} | RAISED
 
 
@@ -190,7 +191,8 @@ def test_the_next_round_of_the_step_that_was_left_looks_at_everything(tmp_path: 
 def test_a_loop_back_decides_flags_and_rewinds(tmp_path: Path) -> None:
     gate = at_a_pause(tmp_path / "shop")
     move, _ = gate.make(loop_back)
-    assert [edit.path for edit in move.edits[:4]] == [
+    assert [edit.path for edit in move.edits[:5]] == [
+        "feedback/research-round-02.md",
         "approvals.jsonl",
         FLAG,
         PAUSE,
@@ -208,15 +210,44 @@ def test_a_loop_back_decides_flags_and_rewinds(tmp_path: Path) -> None:
     assert PAUSE in gate.committed()
 
 
+@pytest.mark.rule("PSE-03", "LIV-04")
+def test_the_finding_reaches_the_author_of_the_step_gone_back_to(tmp_path: Path) -> None:
+    gate = at_a_pause(tmp_path / "shop")
+    gate.make(lambda job: decide_findings.loop_back(job, FINDING, "design", note="Ask Nell."))
+    path = "feedback/design-round-01.md"
+    assert gate.records()[-1]["feedback"] == path
+    where = f"This goes back to design.md for {FINDING} of parallelize round 1:"
+    assert f"\n\nAsk Nell.\n\n{where}\n\n{SAID}\n" in gate.read(path)
+    assert path in gate.committed()
+    answer = gate.job().next
+    assert (answer.step, path in answer.inputs) == ("design", True)
+    gate.next()
+    assert path in gate.read(".qrspi/dispatch/design/author.md")
+
+
+@pytest.mark.rule("PSE-03", "LIV-04")
+@pytest.mark.parametrize("named", [True, False])
+def test_whoever_looks_for_facts_is_told_of_facts_alone(tmp_path: Path, named: bool) -> None:
+    message = f"As {runs.RUN} asks, this is wrong." if named else SAID
+    finding = runs.finding("scope-claude", step="parallelize", kind="scope", message=message)
+    raised = {f"{ROUND}/{FINDING.replace('.R1-', '.finding-')}.md": finding}
+    gate = Gate(tmp_path / "shop", OPEN | raised)
+    gate.next()
+    gate.commit("assembled")
+    gate.make(lambda job: decide_findings.loop_back(job, FINDING, "research"))
+    words = gate.read("feedback/research-round-02.md")
+    assert (f"for {FINDING} of parallelize round 1" in words, message in words) == (True, not named)
+
+
 @pytest.mark.rule("ENG-04", "BWL-01", "BWL-02")
 @pytest.mark.parametrize("build", [to_research, with_words, loop_back])
 def test_the_same_command_finishes_after_a_kill(tmp_path: Path, build: Build) -> None:
     gates = made_good(at_a_pause(tmp_path / "shop"), build)
     events = ["decide", "rewind"] if build is loop_back else ["rewind"]
     found = [[record["event"] for record in gate.records()] for gate in gates]
-    assert found == [events] * (9 if build is to_research else 10)
+    assert found == [events] * {to_research: 9, with_words: 10, loop_back: 11}[build]
     gate = gates[-1]
-    assert gate.has("feedback/research-round-02.md") == (build is with_words)
+    assert gate.has("feedback/research-round-02.md") == (build is not to_research)
     refusal(gate.make, build)
 
 
