@@ -10,6 +10,7 @@ from mcp.types import CallToolResult, TextContent
 from qrspi.cli.in_process import Answer
 from qrspi.core.model import Problem
 from qrspi.render import problems
+from qrspi.render.terminal import visible
 
 ERROR = "qrspi/error/v1"
 _LONGEST = 1000  # a line may repeat what it was given, and a model pays for every word
@@ -29,7 +30,7 @@ def refusal(problem: Problem, more: Iterable[Problem] = ()) -> CallToolResult:
 
 def _refused(lines: Iterable[str]) -> CallToolResult:
     """No structured content: a client would check it against the schema of the good answer."""
-    cut = (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines)
+    cut = (visible(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…") for line in lines)
     return CallToolResult(content=[_text("\n".join(cut))], is_error=True)
 
 
