@@ -5,6 +5,7 @@ It says nothing about now: the same files give the same bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -214,7 +215,17 @@ def _round_lines(step: StepReport) -> Iterator[str]:
 
 
 def _quoted(text: str) -> Iterator[str]:
-    return (f"> {_plain(line)}".rstrip() for line in text.strip().split("\n"))
+    lines = (_plain(line) for line in text.strip().split("\n"))
+    return (f"> {_BEGINNING.sub(_as_words, line)}".rstrip() for line in lines)
+
+
+# What would make a heading, a list, a table's rule or a fence of a line.
+_BEGINNING = re.compile(r"^\s*(?:[=+\-`~]|[0-9]+(?=[.)]))")
+
+
+def _as_words(found: re.Match[str]) -> str:
+    begins = found[0]
+    return f"{begins}\\" if begins[-1].isdigit() else f"{begins[:-1]}\\{begins[-1]}"
 
 
 def _verdict(finding: dict[str, Any]) -> str:
@@ -231,6 +242,6 @@ def _decision(decision: Decision) -> str:
 def _plain(text: str) -> str:
     """One line that no reader of Markdown takes for anything but words."""
     marked = one_line(text)
-    for sign in "\\*_[]<>#|":
+    for sign in "\\*_[]<>#|&~":
         marked = marked.replace(sign, f"\\{sign}")
     return marked
