@@ -351,3 +351,20 @@ def test_a_hard_link(arena: Arena, way: str) -> None:
     arena.qrspi("comment", "goals.md:L1", "-m", "x")
     arena.qrspi("approve", "goals", "--unreviewed")
     assert elsewhere.read_bytes() == before
+
+
+@attack(
+    "an agent",
+    "empty folders outside are removed, where work trees are cleaned up behind a link",
+    {"the folder": ".worktrees", "the run's part": ".worktrees/user-auth"},
+)
+def test_cleaned(arena: Arena, way: str) -> None:
+    arena.clone()
+    elsewhere = arena.top / "elsewhere"
+    (elsewhere / "user-auth" / "empty").mkdir(parents=True)
+    link = arena.project / way
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(elsewhere)
+    assert arena.qrspi("close", "--reason", "Done.").code == 0
+    assert arena.qrspi("task", "clean").code == 0
+    assert (elsewhere / "user-auth" / "empty").is_dir()

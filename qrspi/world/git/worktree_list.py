@@ -69,8 +69,10 @@ def remove(repo: Repo, path: str, beside: Iterable[str]) -> None:
 
 def remove_empty_folders(repo: Repo, folder: str) -> None:
     top = f"{repo.root}/{WORKTREES}"
+    if os.path.islink(top) or os.path.islink(f"{top}/{folder}"):
+        return  # what it leads to is nobody's to tidy up
     for path, _, _ in os.walk(f"{top}/{folder}", topdown=False):
         if not os.listdir(path):
             os.rmdir(path)
-    if os.path.isdir(top) and not os.path.islink(top) and not os.listdir(top):
+    if os.path.isdir(top) and not os.listdir(top):
         os.rmdir(top)
