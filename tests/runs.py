@@ -110,8 +110,16 @@ def opening(path: str, data: bytes) -> bytes:
     return (json.dumps(line) + "\n").encode()
 
 
+def writing(path: str, data: bytes) -> bytes:
+    """The line of the trail about a page that the engine wrote."""
+    touched = {"path": path, "before": None, "after": hashlib.sha256(data).hexdigest()}
+    line = {"time": "2026-05-17T09:00:00Z", "actor": "cli", "event": "run-tests"}
+    return (json.dumps({**line, "files": [touched]}) + "\n").encode()
+
+
 def put_openings_on_record(run: Path, files: Mapping[str, bytes]) -> None:
     lines = [opening(path, data) for path, data in files.items() if path.endswith(MANIFEST)]
+    lines += [writing(path, data) for path, data in files.items() if path.endswith("-results.md")]
     if lines:
         folder = run / ".qrspi"
         folder.mkdir(exist_ok=True)

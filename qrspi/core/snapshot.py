@@ -5,9 +5,18 @@ look. This saves a third of the system calls of `status`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from qrspi.core.tree import BODY_LIMIT, FRONTMATTER_LIMIT, Entry, Fault, Rows, Tree, TreeOver
+from qrspi.core.tree import (
+    BODY_LIMIT,
+    FRONTMATTER_LIMIT,
+    Earlier,
+    Entry,
+    Fault,
+    Rows,
+    Tree,
+    TreeOver,
+)
 
 _ABSENT = Fault("absent")
 
@@ -76,6 +85,10 @@ class Snapshot(TreeOver):
         known = self._tree.committed(path, glance=glance)
         self._asked_elsewhere |= known is not None or not glance
         return known
+
+    def earlier(self, path: str, digests: Collection[str]) -> tuple[Earlier, ...]:
+        self._asked_elsewhere = True
+        return self._tree.earlier(path, digests)
 
     def signed(self, line: str) -> bool:
         self._asked_elsewhere = True

@@ -1,7 +1,7 @@
 """A read-only view of one run's files. The disk is one; a dict in a test is another. Paths are
 run-relative, with forward slashes."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from qrspi.core.hints import Any, Literal, Protocol
 from qrspi.core.named_tuple import NamedTuple
@@ -62,6 +62,13 @@ class Entry(NamedTuple):
 Rows = tuple[tuple[Any, ...], ...]
 
 
+class Earlier(NamedTuple):
+    digest: str  # sha256
+    data: bytes
+    commit: str
+    branch: str = ""  # that has it, in words
+
+
 class Tree(Protocol):
     @property
     def name(self) -> str:
@@ -97,6 +104,10 @@ class Tree(Protocol):
     def committed(self, path: str, *, glance: bool = False) -> bytes | None:
         """What the last commit has of a file. At a `glance` git is not asked, and None given, while
         its index shows that nothing of the file is gone."""
+
+    def earlier(self, path: str, digests: Collection[str]) -> tuple[Earlier, ...]:
+        """What git has of a file, in any commit that it still knows, with one of these hashes; the
+        newest first."""
 
     def signed(self, line: str) -> bool:
         """Whether a commit about this run ends with this line, which the engine puts there."""
@@ -150,6 +161,9 @@ class TreeOver:
 
     def committed(self, path: str, *, glance: bool = False) -> bytes | None:
         return self._tree.committed(path, glance=glance)
+
+    def earlier(self, path: str, digests: Collection[str]) -> tuple[Earlier, ...]:
+        return self._tree.earlier(path, digests)
 
     def signed(self, line: str) -> bool:
         return self._tree.signed(line)
@@ -209,6 +223,9 @@ class MemoryTree:
 
     def committed(self, path: str, *, glance: bool = False) -> bytes | None:
         return None
+
+    def earlier(self, path: str, digests: Collection[str]) -> tuple[Earlier, ...]:
+        return ()
 
     def signed(self, line: str) -> bool:
         return self._signs

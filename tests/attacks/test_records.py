@@ -194,6 +194,11 @@ def by_settings(arena: Arena, run: Path) -> None:
     in_a_merge(arena, run)
 
 
+def moved(arena: Arena, run: Path) -> None:
+    cut(run / LOG, CUTS["the order"])
+    arena.commit()
+
+
 def and_on(arena: Arena, run: Path) -> None:
     committed(arena, run)
     assert arena.qrspi("config", "set", "evidence", "any").code == 0
@@ -209,13 +214,104 @@ def and_on(arena: Arena, run: Path) -> None:
         "called binary": called_binary,
         "with settings of git": by_settings,
         "before another decision": and_on,
+        "in another order": moved,
     },
 )
 def test_committed(arena: Arena, way: Callable[[Arena, Path], None]) -> None:
     run = decide(arena)
     way(arena, run)
-    told(arena, "on record is gone since commit", "doctor", "verify")
+    shutil.rmtree(run / ".qrspi")  # as in a clone, where only history tells
+    word = "lines that were on record are in another order" if way is moved else "on record is gone"
+    told(arena, f"{word} since commit", "doctor", "verify")
     assert arena.qrspi("verify").code == 3
+
+
+def reset(arena: Arena, run: Path) -> None:
+    scenes.git(arena.project, "reset", "-q", "--hard", "HEAD~1")
+
+
+def reset_and_on(arena: Arena, run: Path) -> None:
+    reset(arena, run)
+    assert arena.qrspi("config", "set", "second_reviewer", "false").code == 0
+
+
+def amended(arena: Arena, run: Path) -> None:
+    cut(run / LOG, CUTS["the last line"])
+    scenes.git(arena.project, "commit", "-q", "--all", "--amend", "--no-edit")
+
+
+def squashed(arena: Arena, run: Path) -> None:
+    cut(run / LOG, CUTS["a line between"])
+    first = scenes.git(arena.project, "rev-list", "--max-parents=0", "HEAD").strip()
+    scenes.git(arena.project, "reset", "-q", "--soft", first)
+    arena.commit()
+
+
+def forgotten(arena: Arena, run: Path) -> None:
+    """Not even what was checked out before is known any more."""
+    squashed(arena, run)
+    scenes.git(arena.project, "reflog", "expire", "--expire=now", "--all")
+    scenes.git(arena.project, "gc", "-q", "--prune=now")
+
+
+def cut_off(arena: Arena, run: Path) -> None:
+    committed(arena, run)
+    head = scenes.git(arena.project, "rev-parse", "HEAD").strip()
+    (arena.project / ".git" / "shallow").write_text(f"{head}\n")
+
+
+def renamed(arena: Arena, run: Path) -> None:
+    cut(run / LOG, CUTS["a line between"])
+    run.rename(run.with_name(f"{run.name}-2"))
+    arena.commit()
+
+
+@attack(
+    "an agent",
+    "git's history is made to say that a decision was never on record",
+    {
+        "by a reset": reset,
+        "by a reset, before another decision": reset_and_on,
+        "by an amended commit": amended,
+        "by one commit for all": squashed,
+        "and nothing of it is left": forgotten,
+        "by a history that is cut off": cut_off,
+        "by another name for the run": renamed,
+    },
+)
+def test_history(arena: Arena, way: Callable[[Arena, Path], None]) -> None:
+    """The trail knows what the record was after each command."""
+    run = decide(arena)
+    way(arena, run)
+    told(arena, "that it had after the last command", "doctor", "verify")
+    if way is not reset_and_on:
+        told(arena, "approvals.jsonl lacks lines", "status")
+    assert arena.qrspi("verify").code == 3
+
+
+@attack(
+    "an agent",
+    "another branch is checked out, on which a decision is not on record",
+    {"a new one": ("--orphan", "other"), "an older one": ("-q", "-b", "other", "HEAD~1")},
+)
+def test_another_branch(arena: Arena, way: tuple[str, ...]) -> None:
+    """A person may do so as well: it is said, and nothing approves itself."""
+    run = decide(arena)
+    scenes.git(arena.project, "checkout", *way)
+    if way[0] == "--orphan":
+        cut(run / LOG, CUTS["the last line"])
+        arena.commit()
+    told(arena, "lacks lines that it has on branch main", "status", "doctor", "verify")
+
+
+@attack("a clone", "a decision is taken out of a record whose history is not there")
+def test_shallow(arena: Arena) -> None:
+    run = decide(arena)
+    committed(arena, run)
+    url = f"file://{arena.project}"
+    scenes.git(arena.project, "clone", "-q", "--depth", "1", url, "../other")
+    for look in ("doctor", "verify"):
+        assert "older commits are not here" in arena.qrspi(look, at=arena.top / "other").flat
 
 
 OTHER_LOGS = {

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from qrspi.core.code_steps import batch, gate_records, implement, task_state
 from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.code_steps.task_state import TaskState
-from qrspi.core.filenames import round_name
+from qrspi.core.filenames import round_name, round_number
 from qrspi.core.model import Next, Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import STEP, subject_of
-from qrspi.core.records import approvals
+from qrspi.core.pipeline import subject_of
+from qrspi.core.records import approvals, evidence
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import authoring, next_actions, review_action
@@ -146,9 +146,9 @@ def _ci(facts: Facts) -> Next | None:
     gates = facts.config.gates
     if gates is None or not gates.ci_command:
         return None
-    known = gate_records.fields(facts.tree.read(RECORDS[0]))
+    known = ci_seen(facts.tree)
     now = (str(len(recorded(facts.tree))), str(resets(facts, facts.step)))
-    if "ci_exit" in known and (known.get("ci_merges"), known.get("ci_resets")) == now:
+    if (known.get("ci_merges"), known.get("ci_resets")) == now:
         return None
     what = "Run the CI command over the merged branch"
     because = (
@@ -158,9 +158,31 @@ def _ci(facts: Facts) -> Next | None:
     return next_actions.by_engine(facts, "author", "ci", what, because, missing=("reviews/ci",))
 
 
+CI_FOLDER = "reviews/ci"
+
+
+def ci_review_file(number: int) -> str:
+    return f"{CI_FOLDER}/{round_name(number)}-review.md"
+
+
+def ci_seen(tree: Tree) -> dict[str, str]:
+    """What the record says of CI, where the engine's own page says it too; else nothing."""
+    known = gate_records.fields(tree.read(RECORDS[0]))
+    log = known.get("ci_log", "").removeprefix(f"{CI_FOLDER}/").removesuffix(".log")
+    page = ci_review_file(round_number(log) or 0)
+    data = tree.read(page)
+    if not evidence.is_own_page(tree, page, data):
+        return {}
+    seen = gate_records.fields(data)
+    return known if all(known.get(f"ci_{key}") == seen.get(key) for key in CI_COUNTS) else {}
+
+
+CI_COUNTS = ("exit", "merges", "resets")
+
+
 def ci_words(facts: Facts) -> tuple[str, ...]:
-    known = gate_records.fields(facts.tree.read(STEP["integrate"].artifact))
-    if "ci_exit" not in known:
+    known = ci_seen(facts.tree)
+    if not known:
         return ()
     passed = known["ci_exit"] == "0"
     return ("the CI command passed" if passed else f"the CI command failed ({known['ci_log']})",)

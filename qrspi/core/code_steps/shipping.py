@@ -19,13 +19,21 @@ from qrspi.core.yaml import frontmatter
 
 
 def is_current(facts: Facts, results: Results) -> bool:
+    same = results.command == facts.config.test_command and results.then != "rerun"
+    return same and _is_about_now(facts, results)
+
+
+def can_run_again(facts: Facts, results: Results) -> bool:
+    """Whether it is about what is merged, and a command runs the tests, the same or another."""
+    return bool(facts.config.test_command) and _is_about_now(facts, results)
+
+
+def _is_about_now(facts: Facts, results: Results) -> bool:
     merges = integrate.recorded(facts.tree)
-    return (
-        results.then != "rerun"
-        and results.command == facts.config.test_command
-        and (results.merges, results.resets) == (len(merges), integrate.resets(facts, "test"))
-        and results.merged in ("", test_results.merged(merges))
-    )
+    return (results.merges, results.resets) == (
+        len(merges),
+        integrate.resets(facts, "test"),
+    ) and results.merged in ("", test_results.merged(merges))
 
 
 def blank(facts: Facts, commit: str = "", time: str = "") -> Results:
@@ -48,7 +56,11 @@ def tests_now(facts: Facts, results: Results | None) -> StateOfTests:
         return StateOfTests("not-run", _why_not(facts))
     page = results_file(results.number)
     report = ("test-report", page, results.reported)
-    known = any((record.event, record.file, record.option) == report for record in facts.records)
+    known = any(
+        (record.event, record.file, record.option) == report
+        and results.digest in ("", record.file_hash)
+        for record in facts.records
+    )
     if results.reporter and not known:
         why = f"{page} says that they {results.state}, but no report is on record"
         return StateOfTests("not-run", why)

@@ -6,16 +6,18 @@ Such a page is written when the engine ran them, when somebody reported, and whe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from qrspi.core.code_steps import gate_records
 from qrspi.core.code_steps.gate_records import Merge
+from qrspi.core.digest import sha256
 from qrspi.core.filenames import round_name, round_number
 from qrspi.core.hints import Literal, get_args
-from qrspi.core.model import TestState, counted
+from qrspi.core.model import StateOfTests, TestState, counted
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.records import baseline, evidence
 from qrspi.core.records.baseline import could_not_start
-from qrspi.core.tree import Tree, entries
+from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml.writer import quote
 
 FOLDER = "reviews/test"
@@ -49,6 +51,7 @@ class Results(NamedTuple):
     reported: TestState = "not-run"  # what they say
     words: str = ""  # in their words
     then: Then = ""  # what a person wants now: reviewers anyway, or another run
+    digest: str = ""  # of the page, where nothing but a report on record can vouch for it
 
     @property
     def state(self) -> TestState:
@@ -171,8 +174,35 @@ def summary(results: Results, sentence: str) -> str:
 
 
 def read(tree: Tree, number: int) -> Results | None:
-    """None when there is no page, or none that can be understood; the tests then run again."""
-    data = tree.read(results_file(number))
+    """None when there is no page, none that can be understood, or one about what the engine saw
+    that it did not write; the tests then run again. Choices that no command made do not count."""
+    path = results_file(number)
+    data = tree.read(path)
+    found = _read(data, number)
+    if found is None or isinstance(data, Fault) or evidence.is_own_page(tree, path, data):
+        return found
+    if found.reporter:
+        return found._replace(digest=sha256(data).hexdigest(), then="")
+    seen = _as_seen(tree, found)
+    return seen if evidence.is_own_page(tree, path, render(seen, _sentence(seen))) else None
+
+
+def _as_seen(tree: Tree, found: Results) -> Results:
+    """Before anybody chose anything."""
+    before = frozenset(baseline.known_failures(tree))
+    names = (one.name for one in found.failures)
+    return found._replace(failures=as_found(names, before), then="")
+
+
+def as_found(names: Iterable[str], before: Container[str]) -> tuple[Failure, ...]:
+    return tuple(Failure(name, "known" if name in before else "pending") for name in names)
+
+
+def _sentence(found: Results) -> str:
+    return StateOfTests(found.state, found.detail).sentence
+
+
+def _read(data: bytes | Fault, number: int) -> Results | None:
     values = gate_records.fields(data)
     status, merges, resets = (values.get(key, "") for key in ("exit", "merges", "resets"))
     if not all(count.isdecimal() and len(count) < 6 for count in (status or "0", merges, resets)):

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from qrspi.core.named_tuple import NamedTuple
 
+SHALLOW = "older commits are not here, and what only they have is not missed: git fetch --unshallow"
+
 
 class Commit(NamedTuple):
     sha: str
@@ -17,19 +19,20 @@ class Commit(NamedTuple):
         return frozenset(self.message.split("\n"))
 
 
-class Removed(NamedTuple):
-    """A line that a commit took out of a log."""
+class Before(NamedTuple):
+    """A log as it was before a commit that took a line out of it, or moved one."""
 
-    sha: str
+    sha: str  # of that commit
     file: str  # run-relative
-    line: bytes
+    data: bytes
 
 
 class RunHistory(NamedTuple):
     commits: tuple[Commit, ...] = ()  # the newest first
     present: frozenset[str] = frozenset()  # files of the run in the last commit
     logs: Mapping[str, bytes] = {}  # what the last commit has of each log that only grows
-    removed: tuple[Removed, ...] = ()  # the newest first
+    cut: tuple[Before, ...] = ()  # the newest first
+    is_shallow: bool = False  # whether older commits are not here
 
     @property
     def by_sha(self) -> Mapping[str, Commit]:

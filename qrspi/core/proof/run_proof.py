@@ -17,9 +17,10 @@ from qrspi.core.pipeline import STEP
 from qrspi.core.proof import approval_proof, round_proof, vanished
 from qrspi.core.proof.approval_proof import ApprovalProof
 from qrspi.core.proof.round_proof import ProofContext, RoundProof
-from qrspi.core.proof.run_history import RunHistory
+from qrspi.core.proof.run_history import SHALLOW, RunHistory
 from qrspi.core.proof.vanished import Gap
 from qrspi.core.records import approvals, audit_trail, evidence, import_record, route_record
+from qrspi.core.records import vanished as lost
 from qrspi.core.records.approvals import RESETTING, Record
 from qrspi.core.rounds.manifest import ADOPT
 from qrspi.core.tree import (
@@ -78,6 +79,7 @@ def prove(tree: Tree, history: RunHistory | None) -> RunProof:
         gaps=tuple(dict.fromkeys(gaps)),
         unproven=(
             *_settings(config, decided, tree.name),
+            *_older(tree, history),
             *_elsewhere(tree, imported),
             *_doubted(rounds, standing),
         ),
@@ -90,6 +92,14 @@ def _settings(config: Config, records: tuple[Record, ...], run: str) -> Iterator
     record = approvals.newest_with_safeguards(records)
     if problem := route_record.lowered(record, config, run) if record else None:
         yield Unproven("", 0, problem.message)
+
+
+def _older(tree: Tree, history: RunHistory | None) -> Iterator[Unproven]:
+    if history and history.is_shallow:
+        yield Unproven("", 0, SHALLOW)
+    for one in lost.cut_record(tree, lost.ALL):
+        if one.expected == lost.ELSEWHERE:
+            yield Unproven("", 0, one.message)
 
 
 def _unreadable(tree: Tree, config: Config, records: Sequence[Record] | Problem) -> Iterator[Gap]:

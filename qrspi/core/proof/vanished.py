@@ -18,7 +18,7 @@ from qrspi.core.filenames import (
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER, STEP, subject_of
-from qrspi.core.proof.run_history import Removed, RunHistory
+from qrspi.core.proof.run_history import RunHistory
 from qrspi.core.records import approvals, task_records
 from qrspi.core.records import vanished as lost
 from qrspi.core.records.approvals import Record
@@ -43,7 +43,7 @@ def check(tree: Tree, history: RunHistory | None, records: tuple[Record, ...]) -
         *(_by_history(tree, history, phases) if history else ()),
         *(_cut_logs(tree, history) if history else ()),
         *_by_records(tree, records, phases),
-        *map(_by_trail, lost.from_run(tree)),
+        *map(_by_trail, (one for one in lost.from_run(tree) if one.expected != lost.ELSEWHERE)),
     )
     gaps: dict[str, Gap] = {}
     for gap in named:
@@ -86,25 +86,28 @@ def _cut_logs(tree: Tree, history: RunHistory) -> Iterator[Gap]:
             continue  # one that is gone is told as such
         if cut := lost.loss(history.logs.get(path, b""), now):
             yield _cut(path, cut.words)
-        elif gone := _taken_out(history, path, now):
-            word = (
-                "line that was on record is" if len(gone) == 1 else "lines that were on record are"
-            )
-            yield _cut(path, f"{len(gone)} {word} gone since commit {gone[-1].sha[:12]}")
+        elif words := _taken_out(history, path, now):
+            yield _cut(path, words)
 
 
 def _cut(path: str, because: str) -> Gap:
     return Gap("", 0, f"every line of {path}", because, path)
 
 
-def _taken_out(history: RunHistory, path: str, now: bytes) -> list[Removed]:
+def _taken_out(history: RunHistory, path: str, now: bytes) -> str:
+    cut = [one for one in history.cut if one.file == path and lost.loss(one.data, now)]
+    if not cut:
+        return ""
     there = frozenset(lost.whole_lines(now))
-    gone = {
-        one.line: one
-        for one in history.removed
-        if one.file == path and lost.whole_lines(one.line) and one.line not in there
-    }
-    return list(gone.values())
+    gone = {line for one in cut for line in lost.whole_lines(one.data)} - there
+    match len(gone):
+        case 0:
+            what = "lines that were on record are in another order"
+        case 1:
+            what = "1 line that was on record is gone"
+        case count:
+            what = f"{count} lines that were on record are gone"
+    return f"{what} since commit {cut[-1].sha[:12]}"
 
 
 _BESIDE = r".+-(?:dispositions|verified)\.md|.+-(?:commit|scope-set)\.txt|.+\.diff"
@@ -119,6 +122,7 @@ def _is_somewhere(tree: Tree, path: str, phases: list[str]) -> bool:
 
 def _by_trail(problem: Problem) -> Gap:
     why = problem.message.partition(" is gone: ")[2]
+    why = why or problem.message.removeprefix(f"{problem.file} ")
     return Gap(*_place(problem.file), problem.file, why, problem.file)
 
 

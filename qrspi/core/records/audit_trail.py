@@ -146,12 +146,11 @@ def since(tree: Tree, path: str) -> bytes:
     return data
 
 
-def hash_of(tree: Tree, path: str, size: int) -> str:
-    """Of a file as the last line that wrote it says; '' when none did. Nothing is parsed."""
-    data = _last(tree, size)
-    at = data.rfind(f'"path": "{path}", "before": '.encode())
-    line = data[at : data.find(b"}", at)] if at >= 0 else b""
-    return line.partition(b'"after": "')[2].partition(b'"')[0].decode("ascii", "replace")
+def hashes_of(tree: Tree, path: str, size: int) -> tuple[str, ...]:
+    """Of a file as the lines that wrote it say, the last one last. Nothing is parsed."""
+    parts = _last(tree, size).split(f'"path": "{path}", "before": '.encode())[1:]
+    ends = (part.partition(b"}")[0].partition(b'"after": "')[2] for part in parts)
+    return tuple(one.partition(b'"')[0].decode("ascii", "replace") for one in ends if one)
 
 
 def may_come_anew(data: bytes, path: str) -> bool:

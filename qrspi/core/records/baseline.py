@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from qrspi.core.hints import Literal, cast, get_args
 from qrspi.core.model import Option, TestState
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.tree import Fault, Tree, content
+from qrspi.core.records import evidence
+from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.writer import quote
 
@@ -64,7 +65,8 @@ def listed(failures: Sequence[str]) -> str:
 
 
 def read(tree: Tree) -> Baseline | None:
-    """None when there is none, or none that can be understood; it is then taken again."""
+    """None when there is none that can be understood and is the engine's; it is taken again. A
+    choice that no command made does not count."""
     data = tree.read(FILE)
     fields = frontmatter.fields(data)
     texts = {key: frontmatter.text(fields, key) or "" for key in ("commit", "command", "time")}
@@ -73,7 +75,11 @@ def read(tree: Tree) -> Baseline | None:
         return None
     if not status.isdecimal() or len(status) > 3:
         return None
-    return Baseline(**texts, exit=int(status), choice=cast(Choice, choice), failures=names(data))
+    found = Baseline(**texts, exit=int(status), choice=cast(Choice, choice), failures=names(data))
+    if evidence.is_own_page(tree, FILE, data):
+        return found
+    seen = found._replace(choice="pending")
+    return seen if evidence.is_own_page(tree, FILE, render(seen)) else None
 
 
 def names(data: bytes) -> tuple[str, ...]:
@@ -83,7 +89,9 @@ def names(data: bytes) -> tuple[str, ...]:
 
 def known_failures(tree: Tree) -> tuple[str, ...]:
     """The failures that a person accepted before the first task."""
-    return names(content(tree, FAILURES))
+    data = tree.read(FAILURES)
+    own = evidence.is_own_page(tree, FAILURES, data)
+    return names(data) if own and not isinstance(data, Fault) else ()
 
 
 def is_repaired(tree: Tree) -> bool:

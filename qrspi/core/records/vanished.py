@@ -14,7 +14,7 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import approvals, audit_trail, decision_line
 from qrspi.core.records.audit_trail import Line
-from qrspi.core.tree import Fault, Tree, content, entries, exists
+from qrspi.core.tree import Earlier, Fault, Tree, content, entries, exists
 
 REVIEWS = "reviews/"
 # No command writes into a run in which one of these lost a line.
@@ -75,28 +75,44 @@ def from_run(tree: Tree, reach: Reach = ALL) -> tuple[Problem, ...]:
 
 
 def cut_record(tree: Tree, reach: Reach = LATELY) -> tuple[Problem, ...]:
-    """Where git does not keep the record of decisions, the trail says how it was after the last
-    command."""
+    """The trail says how the record of decisions was after each command, and HEAD can be moved to
+    where it had less. Lately, only the last command counts: whoever decides again knows of it."""
     log = approvals.FILE
-    known = audit_trail.hash_of(tree, log, reach.trail)
-    if not known or _once_was(content(tree, log, approvals.LIMIT), known):
+    known = audit_trail.hashes_of(tree, log, reach.trail)
+    wanted = frozenset(known if reach is ALL else known[-1:])
+    data = content(tree, log, approvals.LIMIT)
+    if not wanted or (len(wanted) == 1 and sha256(data).hexdigest() in wanted):
         return ()
-    if tree.committed(log) is not None:
-        return ()  # then git is asked, and another branch may have less
-    text = f"{log} lacks lines that it had after the last command, and no command took them away"
-    return (Problem("vanished", text, log, found="fewer lines", expected=_FILES),)
+    if not (missed := wanted.difference(_beginnings(data))):
+        return ()
+    earlier = tree.earlier(log, missed)
+    lost = [one for one in earlier if loss(one.data, data)]
+    if lost:
+        return (_lost_since(lost[0]),)
+    unknown = missed.difference(one.digest for one in earlier)
+    return (_lost_since(None),) if unknown else ()
 
 
-def _once_was(data: bytes, known: str) -> bool:
-    """Whether its first lines, or all of it, have this hash."""
-    if sha256(data).hexdigest() == known:
-        return True
+def _beginnings(data: bytes) -> Iterator[str]:
+    """The hashes of its first lines, of more and more of them."""
     hashed = sha256()
     for line in data.splitlines(keepends=True):
         hashed.update(line)
-        if hashed.hexdigest() == known:
-            return True
-    return False
+        yield hashed.hexdigest()
+
+
+ELSEWHERE = "the lines of another branch"
+
+
+def _lost_since(earlier: Earlier | None) -> Problem:
+    log = approvals.FILE
+    if earlier and earlier.branch:
+        text = f"{log} lacks lines that it has on {earlier.branch}: what was decided there"
+        return Problem("vanished", f"{text} does not count here", log, expected=ELSEWHERE)
+    text = f"{log} lacks lines that it had after the last command, and no command took them away"
+    if earlier:
+        text += f": commit {earlier.commit[:12]} has them"
+    return Problem("vanished", text, log, found="fewer lines", expected=_FILES)
 
 
 def _few(gone: list[str]) -> tuple[Problem, ...]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Sequence
 
+from qrspi.core.code_steps import integrate, test_results
 from qrspi.core.filenames import MANIFEST, is_own_at_top, is_own_review, round_number
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED, MARKER
-from qrspi.core.records import approvals
+from qrspi.core.records import approvals, audit_trail, baseline, evidence
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.steps.cascade import FILE as CASCADES
 from qrspi.core.tree import Fault, Tree, entries
 from qrspi.world.git import commits
+from qrspi.world.git.refs import head
 from qrspi.world.git.repository import Repo
+from qrspi.world.runs.workspace import Workspace
 
 _ALWAYS = ("config.md", approvals.FILE, CASCADES, MARKER, CLOSED)
 
@@ -25,15 +29,42 @@ class Own(NamedTuple):
     signatures: tuple[str, ...] = ()
 
 
-def find(tree: Tree, repo: Repo) -> Own:
+def find(tree: Workspace, repo: Repo) -> Own:
     """A round's diff without its folder reads as a round that was lost, so rounds go as a whole."""
     top = (entry.name for entry in entries(tree, "") if is_own_at_top(entry.name))
     folders = tuple(_rounds(tree, "reviews"))
     known = _on_record(repo, folders)
     signed = {folder: _signed(tree, folder) for folder in folders if folder not in known}
     rounds = (folder for folder in folders if signed.get(folder, True))
-    paths = (*_ALWAYS, *top, *_files(tree, "reviews"), *rounds)
-    return Own(paths, tuple(line for line in signed.values() if line))
+    files = tuple(_files(tree, "reviews"))
+    pages = _pages(tree, repo, sorted(_named_pages(tree).intersection(files)))
+    paths = (*_ALWAYS, *top, *files, *rounds)
+    return Own(paths, (*(line for line in signed.values() if line), *pages))
+
+
+def _named_pages(tree: Tree) -> set[str]:
+    """About the tests, and CI."""
+    results = range(1, test_results.highest(tree) + 1)
+    reviews = range(1, len(entries(tree, integrate.CI_FOLDER)) + 1)
+    return {
+        baseline.FILE,
+        baseline.FAILURES,
+        *map(test_results.results_file, results),
+        *map(integrate.ci_review_file, reviews),
+    }
+
+
+def _pages(tree: Workspace, repo: Repo, paths: Sequence[str]) -> Iterator[str]:
+    """Of those that HEAD has otherwise. The trail has not yet what this very command wrote."""
+    now = {change.path: change.after for change in tree.changes}
+    known = commits.contents(repo, "HEAD", paths) if paths and head(repo) else {}
+    for path in paths:
+        data = tree.read(path)
+        if isinstance(data, Fault) or data == known.get(path):
+            continue
+        digest = hashlib.sha256(data).hexdigest()
+        if now.get(path) == digest or audit_trail.wrote(tree, path, (digest,)):
+            yield evidence.signature(path, digest)
 
 
 def _on_record(repo: Repo, folders: tuple[str, ...]) -> frozenset[str]:

@@ -15,7 +15,7 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED, MARKER, REQUEST, STEPS, Subject, subject
 from qrspi.core.proof import vanished as proof
-from qrspi.core.proof.run_history import RunHistory
+from qrspi.core.proof.run_history import SHALLOW, RunHistory
 from qrspi.core.records import approvals, step_text, vanished
 from qrspi.core.rounds import round_list
 from qrspi.core.text import shell_words
@@ -166,9 +166,13 @@ def _run(run: RunDir) -> Iterator[Sign]:
     yield from (_sign("note", run.name, warning) for warning in notes)
     known = {warning.message for warning in state.warnings}
     missed = vanished.from_run(tree)
-    yield from (_sign("problem", run.name, gone) for gone in missed)
-    files = {problem.file for problem in (*state.errors, *missed)}
-    yield from _named_elsewhere(tree, run, files)
+    for gone in missed:
+        if gone.expected == vanished.ELSEWHERE:
+            yield _sign("note", run.name, gone)
+        elif gone.file not in vanished.LOGS:  # git tells more of these
+            yield _sign("problem", run.name, gone)
+    told_already = (*state.errors, *(one for one in missed if one.file not in vanished.LOGS))
+    yield from _named_elsewhere(tree, run, {one.file for one in told_already})
     for reviewed in _subjects(tree):
         odd = (item for item in round_list.odd_names(tree, reviewed) if item.message not in known)
         yield from (Sign("note", run.name, item.message) for item in odd)
@@ -187,7 +191,10 @@ def _named_elsewhere(tree: CommittedTree, run: RunDir, known: set[str]) -> Itera
     """What git or a decision names, and is gone."""
     decided = approvals.read(tree.read(approvals.FILE, approvals.LIMIT))
     records = () if isinstance(decided, Problem) else tuple(decided)
-    for gap in proof.check(tree, _history(run), records):
+    history = _history(run)
+    if history and history.is_shallow:
+        yield Sign("note", run.name, SHALLOW)
+    for gap in proof.check(tree, history, records):
         if gap.file not in known:
             yield Sign("problem", run.name, f"{gap.file}: {gap.because}")
 

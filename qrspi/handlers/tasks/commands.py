@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from qrspi.core import trust
 from qrspi.core.code_steps import gate_records, integrate, shipping, test_results
-from qrspi.core.code_steps.test_results import Failure, Results
+from qrspi.core.code_steps.test_results import Results
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config.reader import NO_TESTS
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import round_name, round_number
 from qrspi.core.model import Problem, TestState
 from qrspi.core.pipeline import STEP
-from qrspi.core.records import baseline
+from qrspi.core.records import audit_trail, baseline
 from qrspi.core.records.baseline import Baseline
 from qrspi.core.steps import permits
 from qrspi.core.tree import Tree, entries
@@ -147,7 +147,7 @@ def _results(job: Job, command: str, commit: str, ran: Ran) -> Results:
     names = _named_failures(command, ran)
     return shipping.blank(job.facts, commit, clock.now_utc())._replace(
         exit=ran.status,
-        failures=tuple(Failure(name, "known" if name in before else "pending") for name in names),
+        failures=test_results.as_found(names, before),
     )
 
 
@@ -166,13 +166,10 @@ def _write_known(job: Job, results: Results) -> tuple[str, ...]:
     return (test_results.KNOWN,)
 
 
-CI_FOLDER = "reviews/ci"
-
-
 def run_ci(job: Job) -> Performed:
     command, commit, ran = _run(job, "ci_command")
     number = _highest(job.workspace) + 1
-    log = f"{CI_FOLDER}/{round_name(number)}.log"
+    log = f"{integrate.CI_FOLDER}/{round_name(number)}.log"
     job.workspace.write(log, ran.output)
     files = [log, _ci_review(job, number, command, commit, ran), STEP["integrate"].artifact]
     if ran.status:
@@ -185,21 +182,29 @@ def run_ci(job: Job) -> Performed:
 
 
 def _highest(tree: Tree) -> int:
-    names = (entry.name for entry in entries(tree, CI_FOLDER) if entry.name.endswith(".log"))
+    names = (
+        entry.name for entry in entries(tree, integrate.CI_FOLDER) if entry.name.endswith(".log")
+    )
     return max((round_number(name.removesuffix(".log")) or 0 for name in names), default=0)
 
 
 def _ci_review(job: Job, number: int, command: str, commit: str, ran: Ran) -> str:
-    path = f"{CI_FOLDER}/{round_name(number)}-review.md"
+    path = integrate.ci_review_file(number)
+    merges, resets = _ci_counts(job)
     listed = "".join(f"- {name}\n" for name in _failures(command, ran))
     verdict = f"The CI command failed:\n\n{listed}" if ran.status else "The CI command passed.\n"
     head = (
         f"---\nround: {number}\ncommand: {quote(command)}\ncommit: {commit}\nexit: {ran.status}\n"
+        f"merges: {merges}\nresets: {resets}\n"
         f"time: {quote(clock.now_utc())}\n---\n"
     )
     text = f"{head}\n# CI, round {number:02d}\n\n{verdict}\nOutput: {round_name(number)}.log\n"
     job.workspace.write(path, text.encode())
     return path
+
+
+def _ci_counts(job: Job) -> tuple[int, int]:
+    return len(integrate.recorded(job.workspace)), integrate.resets(job.facts, "integrate")
 
 
 def _ci_repair(job: Job, command: str, log: str, ran: Ran) -> str:
@@ -221,11 +226,12 @@ def _ci_repair(job: Job, command: str, log: str, ran: Ran) -> str:
 def _remember_ci(job: Job, log: str, ran: Ran) -> None:
     """In the frontmatter, where it does not restart the review of the merged branch."""
     path = STEP["integrate"].artifact
+    merges, resets = _ci_counts(job)
     fields = {
         "ci_exit": str(ran.status),
         "ci_log": quote(log),
-        "ci_merges": str(len(integrate.recorded(job.workspace))),
-        "ci_resets": str(integrate.resets(job.facts, "integrate")),
+        "ci_merges": str(merges),
+        "ci_resets": str(resets),
     }
     edit = set_fields(job.workspace, path, fields, "the CI command ran")
     if edit:
@@ -275,12 +281,37 @@ def _not_now(job: Job) -> Problem | None:
     return Problem("not-ready", text, hint=job.next.command)
 
 
-def _contradicts(job: Job, state: TestState) -> Problem | None:
-    """A report cannot replace what the engine saw itself."""
-    results = test_results.newest(job.workspace)
-    if results is None or results.exit is None or (state, results.state) != ("passed", "failed"):
+def _gone_page(tree: Tree) -> Problem | None:
+    """The next page would take its place."""
+    page = test_results.results_file(test_results.highest(tree) + 1)
+    named = audit_trail.paths(tree, page)
+    if page not in named and tree.committed(page) is None:
         return None
-    if not shipping.is_current(job.facts, results):
+    text = f"{page} is gone: qrspi wrote it, and no command took it away"
+    restore = tree.to_restore(page)
+    way = f": restore it with `{restore}`" if restore else ""
+    return Problem("vanished", f"{text}{way}", page, found="absent", hint=restore)
+
+
+def _not_its_page(job: Job) -> Problem | None:
+    number = test_results.highest(job.workspace)
+    if not number:
+        return None
+    page, again = test_results.results_file(number), f"qrspi next {job.run}"
+    text = f"{page} is not as qrspi wrote it, so nobody knows what it saw: run `{again}` first"
+    return Problem("not-ready", text, page, expected="what qrspi wrote", hint=again)
+
+
+def _contradicts(job: Job, state: TestState) -> Problem | None:
+    """A report cannot replace what the engine saw itself, nor a page of it that is gone."""
+    if gone := _gone_page(job.workspace):
+        return gone
+    results = test_results.newest(job.workspace)
+    if results is None:
+        return _not_its_page(job)
+    if results.exit is None or (state, results.state) != ("passed", "failed"):
+        return None
+    if not shipping.can_run_again(job.facts, results):
         return None
     again = f"qrspi resolve {job.run} rerun"
     sentence = shipping.tests_of(results).sentence

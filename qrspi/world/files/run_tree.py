@@ -4,12 +4,12 @@ descriptors makes sure that no directory on the way is a symlink."""
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from qrspi.core.hints import ClassVar
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.tree import BODY_LIMIT, FRONTMATTER_LIMIT, Entry, Fault, Kind, Rows
+from qrspi.core.tree import BODY_LIMIT, FRONTMATTER_LIMIT, Earlier, Entry, Fault, Kind, Rows
 
 HEAD = FRONTMATTER_LIMIT + 64
 
@@ -128,6 +128,9 @@ class DiskTree:
 
     def committed(self, path: str, *, glance: bool = False) -> bytes | None:
         return None
+
+    def earlier(self, path: str, digests: Collection[str]) -> tuple[Earlier, ...]:
+        return ()
 
     def signed(self, line: str) -> bool:
         return False

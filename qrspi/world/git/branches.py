@@ -68,3 +68,15 @@ def delete(repo: Repo, name: str, commit: str) -> bool:
     check(commit)
     args = ["update-ref", "-d", f"refs/heads/{name}", commit]
     return command.write(repo.root, args).status == 0
+
+
+def with_commit(repo: Repo, commit: str) -> str:
+    """A branch or tag that has it and is not checked out, in words; '' when there is none."""
+    check(commit)
+    asked = ["merge-base", "--is-ancestor", commit, "HEAD"]
+    if command.read(repo.path, asked, ok=(0, 1, 128)).status == 0:
+        return ""
+    args = ["for-each-ref", "--count=1", f"--contains={commit}", "--format=%(refname:lstrip=2)"]
+    found = command.read(repo.path, [*args, "refs/heads", "refs/remotes", "refs/tags"]).out
+    name = os.fsdecode(found).strip()
+    return f"branch {name}" if name else ""

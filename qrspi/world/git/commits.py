@@ -287,18 +287,27 @@ def contents(repo: Repo, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
     check(commit)
     for path in paths:
         command.check_path(path)
-    if not paths:
+    blobs_there = blobs(repo, [(commit, path) for path in paths])
+    return {path: data for (_, path), data in blobs_there.items()}
+
+
+def blobs(repo: Repo, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+    """Files at commits; those that are there. Paths and commits are checked by the caller."""
+    if not places:
         return {}
-    asked = "".join(f"{commit}:./{path}\n" for path in paths).encode()
+    asked = "".join(f"{commit}:./{path}\n" for commit, path in places).encode()
     output = command.read(repo.path, ["cat-file", "--batch"], given=asked).out
-    texts: dict[str, bytes] = {}
-    for path in paths:
-        title, _, output = output.partition(b"\n")
-        *_, kind, size = title.split(b" ")
+    data: dict[tuple[str, str], bytes] = {}
+    at = 0
+    for place in places:
+        end = output.index(b"\n", at)
+        *_, kind, size = output[at:end].split(b" ")
+        at = end + 1
         if size != b"missing":
-            data, output = output[: int(size)], output[int(size) + 1 :]
-            texts |= {path: data} if kind == b"blob" else {}
-    return texts
+            if kind == b"blob":
+                data[place] = output[at : at + int(size)]
+            at += int(size) + 1
+    return data
 
 
 def to_restore(repo: Repo, path: str) -> str:

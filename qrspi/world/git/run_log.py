@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 
-from qrspi.core.proof.run_history import Commit, Removed, RunHistory
+from qrspi.core.proof.run_history import Before, Commit, RunHistory
 from qrspi.core.records.vanished import LOGS
-from qrspi.world.git import command, commits
+from qrspi.core.tree import Earlier
+from qrspi.world.git import branches, command, commits
 from qrspi.world.git.refs import head
 from qrspi.world.git.repository import Repo
 
@@ -18,7 +21,7 @@ _FORMAT = "--format=%x00%H%x00%B%x00"
 _CHANGES = (
     *("log", "--patch", "--unified=0", "--text", "--full-history", "--diff-merges=separate"),
     *("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-prefix", "--relative"),
-    *("-O/dev/null", "--format=%x00%H", "HEAD", "--"),
+    *("-O/dev/null", "--format=%x00%H %P", "HEAD", "--"),
 )
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
@@ -37,21 +40,58 @@ def of_run(repo: Repo) -> RunHistory:
         commits=tuple(_commits(os.fsdecode(logged.out), prefix)),
         present=present,
         logs=commits.contents(repo, "HEAD", [log for log in LOGS if log in present]),
-        removed=tuple(_removed(changed.out)),
+        cut=tuple(_cut(repo, changed.out)),
+        is_shallow=_is_shallow(repo),
     )
 
 
-def _removed(changes: bytes) -> Iterator[Removed]:
-    """A line of a log begins with a brace, and no line of a diff but those of its files with a d,
-    so nothing that is written into a log can be taken for another file."""
+# A record has thousands of lines at most, and the newest commits have all of them.
+_EVER = ("log", "--all", "--reflog", "--full-history", "--max-count=500", "--format=%H", "--")
+
+
+def earlier(repo: Repo, path: str, digests: Collection[str]) -> tuple[Earlier, ...]:
+    """From branches that are not checked out, too, and from what was checked out before a reset."""
+    asked = [*_EVER, *command.literal([path])]
+    shas = command.read(repo.path, asked, ok=(0, 128)).out.decode("ascii", "replace").split()
+    found: dict[str, Earlier] = {}
+    for (sha, _), data in commits.blobs(repo, [(sha, path) for sha in shas]).items():
+        digest = hashlib.sha256(data).hexdigest()
+        if digest in digests and digest not in found:
+            found[digest] = Earlier(digest, data, sha, branches.with_commit(repo, sha))
+    return tuple(found.values())
+
+
+def _cut(repo: Repo, changes: bytes) -> Iterator[Before]:
+    """A merge takes out what any of its parents has and it has not."""
+    asked = [(sha, parent, file) for sha, parents, file in _cutting(changes) for parent in parents]
+    found = commits.blobs(repo, [(parent, file) for _, parent, file in asked])
+    for sha, parent, file in asked:
+        if data := found.get((parent, file)):
+            yield Before(sha, file, data)
+
+
+def _cutting(changes: bytes) -> dict[tuple[str, tuple[str, ...], str], None]:
+    """Commits with their parents, and the log of which they take a line away. A line of a log
+    begins with a brace, and no line of a diff but those of its files with a d, so nothing that is
+    written into a log can be taken for another file."""
     sha = file = ""
+    parents: tuple[str, ...] = ()
+    found: dict[tuple[str, tuple[str, ...], str], None] = {}
     for line in changes.split(b"\n"):
         if line.startswith(b"\0"):
-            sha = line[1:].decode("ascii", "replace")
+            sha, *above = line[1:].decode("ascii", "replace").split(" ")
+            parents = tuple(filter(None, above))
         elif line.startswith(b"diff --git "):
             file = os.fsdecode(line.rpartition(b" ")[2])
         elif line.startswith(b"-{") and file in LOGS:
-            yield Removed(sha, file, line[1:].rstrip(b"\r"))
+            found[sha, parents, file] = None
+    return found
+
+
+def _is_shallow(repo: Repo) -> bool:
+    with suppress(OSError):
+        return os.stat(f"{repo.common_dir}/shallow").st_size > 0
+    return False
 
 
 def _commits(output: str, prefix: str) -> Iterator[Commit]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from qrspi.core.tree import Earlier
 from qrspi.world.files.run_tree import DiskTree
 
 
 class CommittedTree(DiskTree):
-    _lines: frozenset[str] | None = None  # what the engine's commits say, once it was asked for
+    _lines: Mapping[str, frozenset[str]] = {}  # what the engine's commits say, by its first word
 
     def knows(self, path: str) -> bool:
         """False where git does not work: code that needs git reports that."""
@@ -58,6 +59,19 @@ class CommittedTree(DiskTree):
         except Halt:
             return {}
 
+    def earlier(self, path: str, digests: Collection[str]) -> tuple[Earlier, ...]:
+        if not self.in_git:
+            return ()
+        # Imported here: only a run that seems to have lost a line pays for git.
+        from qrspi.core.errors import Halt
+        from qrspi.world.git import repository, run_log
+
+        try:
+            repo = repository.find(self.path)
+            return run_log.earlier(repo, path, digests) if repo else ()
+        except Halt:
+            return ()
+
     def _may_lack(self, path: str) -> bool:
         # Imported here: many runs at once are looked at without it.
         from qrspi.world.runs import index_glance
@@ -66,9 +80,11 @@ class CommittedTree(DiskTree):
 
     def signed(self, line: str) -> bool:
         """Asked once: what is committed while this tree is used is in the trail as well."""
-        if self._lines is None:
-            self._lines = self._signatures(line.partition(" ")[0]) if self.in_git else frozenset()
-        return line in self._lines
+        beginning = line.partition(" ")[0]
+        if beginning not in self._lines:
+            found = self._signatures(beginning) if self.in_git else frozenset()
+            self._lines = {**self._lines, beginning: found}
+        return line in self._lines[beginning]
 
     def _signatures(self, beginning: str) -> frozenset[str]:
         # Imported here: only a run whose trail is elsewhere pays for git.

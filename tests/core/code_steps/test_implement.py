@@ -619,10 +619,15 @@ def test_the_ci_command_runs_after_the_review_and_once_for_what_is_merged() -> N
     )
     assert after(files, record, start=integrating()).kind == "ci"
     ran = {"ci_exit": "0", "ci_log": "reviews/ci/round-01.log", "ci_merges": "3", "ci_resets": "0"}
+    seen = b"---\nexit: 0\nmerges: 3\nresets: 0\n---\n"
+    files["reviews/ci/round-01-review.md"] = seen
     answer = after(files, merged(*ALL, **ran), start=integrating())
     assert (answer.action, answer.because[-1]) == ("approve", "the CI command passed")
     older = after(files, merged(*ALL, **{**ran, "ci_merges": "2"}), start=integrating())
     assert older.kind == "ci"
+    claimed = after(files, merged(*ALL, **{**ran, "ci_exit": "1"}), start=integrating())
+    assert claimed.kind == "ci"
+    files["reviews/ci/round-01-review.md"] = seen.replace(b"exit: 0", b"exit: 1")
     failed = after(files, merged(*ALL, **{**ran, "ci_exit": "1"}), start=integrating())
     assert failed.because[-1] == "the CI command failed (reviews/ci/round-01.log)"
 
