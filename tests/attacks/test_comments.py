@@ -43,6 +43,31 @@ def test_long(arena: Arena, way: tuple[str, int]) -> None:
     assert arena.qrspi("comment", "resolve", "c1").code == 0
 
 
+@attack(
+    "an agent",
+    "words or a name fill the record of decisions until nobody can read it",
+    {
+        "of a close": ("close", "--reason", "x" * 1_000_000),
+        "by a name": ("reject", "goals", "-m", "No.", "--as", "x" * 1_000_000),
+        "of a comment, by a name": ("comment", "goals.md:L1", "-m", "x", "--as", "x" * 1_000_000),
+        "of an approval": ("approve", "goals", "--unreviewed", "--as", "x\n" * 500_000),
+        "of an answer": ("decide", "quality-claude.R1-F01", "skip", "-m", "x" * 1_000_000),
+    },
+)
+def test_full_of_words(arena: Arena, way: tuple[str, ...]) -> None:
+    run = arena.scene(paused)
+    before = runs.contents(run)
+    said = arena.qrspi(*way)
+    assert said.code in (2, 3) and len(said.text) < 500, said.text[:500]
+    assert runs.contents(run) == before
+
+
+def paused(root: Path) -> Path:
+    run = scenes.paused(root)
+    scenes.advance(run)
+    return run
+
+
 SAID = {"event": "comment", "file": "goals.md", "start": 1, "end": 1, "lines": "x"}
 LONG = {**SAID, "message": "x" * 1_040_000}
 

@@ -57,6 +57,26 @@ def test_a_shell_command(arena: Arena, way: str) -> None:
 
 @attack(
     "an agent",
+    "a shell command removes the runs, or copies over them, without naming one",
+    {
+        "all runs": "rm -rf docs/qrspi",
+        "to another place": "mv docs/qrspi elsewhere",
+        "in a time": "timeout -k 9 5 rm -r docs/qrspi",
+        "in a session": f"setsid rm {GOALS.replace('goals.md', 'approvals.jsonl')}",
+        "by another program": f"busybox rm {GOALS.replace('goals.md', 'approvals.jsonl')}",
+        "over all at once": f"cp new/* {GOALS.removesuffix('goals.md')}",
+    },
+)
+def test_all_runs(arena: Arena, way: str) -> None:
+    run = arena.clone()
+    (run / "approvals.jsonl").write_text("{}\n")
+    (arena.project / "new").mkdir()
+    (arena.project / "new" / "goals.md").write_text(APPROVED)
+    assert shell("claude-code", way, arena.project).reason.startswith("[qrspi] ")
+
+
+@attack(
+    "an agent",
     "a shell command is nested so deep that nobody sees what it writes",
     {
         "substitutions": f"echo {'$(' * 2000}{')' * 2000}\n{WRITTEN}",

@@ -13,7 +13,9 @@ from qrspi.core.named_tuple import NamedTuple
 _MOST = 64  # words that one word may stand for
 _PATH = 100  # the work that each path makes later, when it is looked up
 _KEYWORDS = frozenset("if then elif else do while until ! { time".split())
-_WRAPPERS = frozenset("sudo env nohup command exec nice builtin stdbuf ionice".split())
+_WRAPPERS = frozenset(
+    "sudo env nohup command exec nice builtin stdbuf ionice setsid timeout busybox".split()
+)
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
@@ -107,10 +109,10 @@ def _without_assignments(words: list[str], scope: Scope) -> list[str]:
 
 def _unwrapped(words: list[str]) -> list[str]:
     """`sudo -u me tee FILE` is `tee FILE`."""
-    at = 1
+    at, timed = 1, words[0].endswith("timeout")
     while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in ("-u", "-n", "-g", "-C") else 1
-    return words[at:]
+        at += 2 if words[at] in (("-k", "-s") if timed else ("-u", "-n", "-g", "-C")) else 1
+    return words[at + 1 if timed else at :]
 
 
 def said(command: Command) -> str:

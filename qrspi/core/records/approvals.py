@@ -27,6 +27,7 @@ QUALITY = "reviews/plan/quality.jsonl"  # verdicts about tasks
 COMMENTS = "feedback/comments.jsonl"
 LIMIT = 64 * 1024 * 1024
 LONG = 64 * 1024  # some three hundred records: from here on it pays to parse few of them
+LONGEST_WORDS = 20_000  # characters; a record of thousands of decisions stays readable
 RESETTING = ("reject", "unapprove", "rewind", "phase")
 ABOUT_STEPS = ("approve", "replan", *RESETTING)
 CASCADE = "cascade"  # the surface of what a quick run approved by itself

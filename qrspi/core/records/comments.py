@@ -20,7 +20,6 @@ from qrspi.core.tree import Fault, Tree
 FILE = approvals.COMMENTS
 LIMIT = 16 * 1024 * 1024
 QUOTED = 4000  # characters of the lines that are remembered
-SAID = 20_000  # characters of what a person says
 KEPT_FREE = 1024 * 1024  # for the words that resolve comments
 MOST = 2000  # comments in one run
 _ALIKE = 0.75

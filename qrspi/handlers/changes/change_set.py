@@ -174,6 +174,8 @@ def on_record(job: Job, decided: Record, named: str = "") -> Edit:
 
 
 def signed(workspace: Workspace, surface: str, decided: Iterable[Record], named: str = "") -> Edit:
+    decided = tuple(decided)
+    refuse_long((named, *(text for one in decided for text in (one.note, one.reason))))
     who, user, when = git_person.at(workspace.path), git_person.user(), clock.now_utc()
     routed = (on_route(workspace, one) for one in decided)
     parted = (with_parts(workspace, one) for one in routed)
@@ -185,6 +187,14 @@ def signed(workspace: Workspace, surface: str, decided: Iterable[Record], named:
     what = ", ".join(f"{_what(record)} by {by}" for record in records)
     data = b"".join(map(approvals.render, records))
     return Edit("append", approvals.FILE, what, data, who=records[0].person)
+
+
+def refuse_long(words: Iterable[str]) -> None:
+    """Records are read whole, each time."""
+    most, longest = approvals.LONGEST_WORDS, max(map(len, words))
+    if longest > most:
+        text = f"what you say has {longest:,} characters, expected at most {most:,}"
+        raise Refusal(Problem("too-large", text, field="-m", expected=f"at most {most:,}"))
 
 
 def on_route(tree: Tree, record: Record) -> Record:

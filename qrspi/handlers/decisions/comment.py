@@ -20,9 +20,7 @@ def make(job: Job, cited: str, message: str, who: str = "") -> ChangeSet:
     lines = _lines(job.workspace, place)
     if not message.strip():
         raise Misuse(Problem("usage", "say it: -m TEXT", field="-m", expected="a text"))
-    if len(message) > comments.SAID:
-        text = f"what you say has {len(message):,} characters, expected at most {comments.SAID:,}"
-        raise Refusal(Problem("too-large", text, field="-m", expected=f"at most {comments.SAID:,}"))
+    change_set.refuse_long((message, who))
     if comments.step_of(place.path) == "research":
         _tells_nothing(job, cited, message)
     if len(known) >= comments.MOST:

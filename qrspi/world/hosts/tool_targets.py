@@ -31,16 +31,38 @@ def in_runs(writes: Iterable[Write]) -> tuple[Write, ...]:
 
 
 def _spelled(write: Write) -> Iterator[Write]:
-    paths = [write.path]
-    if any(sign in write.path for sign in "*?["):
-        # Imported here: few commands have wildcards.
-        from glob import iglob
-        from itertools import islice
+    for by in _sources(write.by):
+        for path in _matching(write.path):
+            with suppress(OSError, ValueError):
+                real = os.path.realpath(_inside(path, by))
+                yield Write(real, by)
+                if isinstance(by, Gone):
+                    yield from (Write(inner, by) for inner in _runs_below(real))
 
-        paths = list(islice(iglob(write.path, recursive=True), _MOST)) or paths
-    for path in paths:
-        with suppress(OSError, ValueError):
-            yield write._replace(path=os.path.realpath(_inside(path, write.by)))
+
+def _sources(by: Source) -> Iterator[Source]:
+    match by:
+        case Copied(path):
+            yield from map(Copied, _matching(path))
+        case _:
+            yield by
+
+
+def _matching(path: str) -> list[str]:
+    if not any(sign in path for sign in "*?["):
+        return [path]
+    # Imported here: few commands have wildcards.
+    from glob import iglob
+    from itertools import islice
+
+    return list(islice(iglob(path, recursive=True), _MOST)) or [path]
+
+
+def _runs_below(path: str) -> Iterator[str]:
+    """Of a folder that holds all runs of a project, which goes with them."""
+    for folder in (path, f"{path}/qrspi", f"{path}/docs/qrspi"):
+        if folder.endswith("/docs/qrspi") and os.path.isdir(folder):
+            yield from (one.path for one in os.scandir(folder))
 
 
 def _inside(path: str, by: Source) -> str:
