@@ -214,7 +214,7 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
         artifact_path=material.absolute(job, questions.file if questions else STEP[step].artifact),
         upstream_paths=material.upstream_paths(job),
         feedback_paths=tuple(material.absolute(job, path) for path in said),
-        existing_paths=() if questions else _existing(job, agent, said),
+        existing_paths=_existing(job, agent, said),
         pipeline=config.pipeline or "",
         slug=slug_of(job.run) if step == "parallelize" else "",
         phase=job.facts.phase,

@@ -47,6 +47,18 @@ def test_an_author_is_told_what_was_wrong_with_what_it_printed(tmp_path: Path) -
     assert waiting.state == "failed" and waiting.problem in told
 
 
+@pytest.mark.rule("LIV-18")
+def test_what_was_wrong_with_another_answer_is_not_told(tmp_path: Path) -> None:
+    shop = at_questions(tmp_path / "shop", commands=commands(tmp_path / "agent"))
+    shop.next()
+    answering(shop, HALF)
+    assert AGAIN in prompt(shop)
+    shop.write("goals.md", runs.artifact("approved", "# Goals\n\n## G1 Another\n\nOf its own.\n"))
+    assert AGAIN not in prompt(shop)
+    (waiting,) = awaited_agents.line(shop.workspace())
+    assert (waiting.state, waiting.problem) == ("pending", "")
+
+
 @pytest.mark.rule("LIV-18", "PRM-07")
 @pytest.mark.parametrize(
     ("text", "why"),

@@ -9,6 +9,7 @@ import pytest
 
 from qrspi.core.filenames import prompt_file
 from qrspi.core.model import Next
+from qrspi.core.steps.authoring import EMPTY_GOALS
 from qrspi.handlers.jobs.job import Performed
 from qrspi.world.runs import role_files
 from tests import runs
@@ -216,6 +217,15 @@ def test_an_author_without_feedback_is_told_of_none(tmp_path: Path) -> None:
     assert "People have spoken" not in told and "existing_paths" not in told
 
 
+@pytest.mark.rule("PRM-01")
+def test_the_empty_draft_of_goals_is_no_text_to_be_changed(tmp_path: Path) -> None:
+    files = {"config.md": runs.config("full"), "goals.md": EMPTY_GOALS.encode()}
+    shop = Shop(tmp_path / "shop", files)
+    _, answer, _ = advanced(shop)
+    shown = shop.read(prompt_file(answer.asks[0]))
+    assert "existing_paths" not in shown
+
+
 @pytest.mark.rule("CFG-07")
 @pytest.mark.parametrize(("step", "told"), [("questions", True), ("plan", False)])
 def test_only_questions_have_a_budget(tmp_path: Path, step: str, told: bool) -> None:
@@ -231,8 +241,11 @@ def test_a_narrowed_round_says_so_in_one_sentence(tmp_path: Path) -> None:
     shop = in_review(tmp_path / "shop")
     advanced(shop)
     path = "reviews/design/round-01/.dispatch-manifest.json"
-    changed = shop.read(path).replace('"decision": "broaden"', '"decision": "narrow"')
-    changed = changed.replace('"scope_hint": null', '"scope_hint": ["## Approach"]')
+    hinted = shop.read(path).replace('"scope_hint": null', '"scope_hint": ["## Approach"]')
+    shop.put({path: hinted.encode()})
+    advanced(shop)
+    assert "narrowed" not in shop.read(f"{PLACE}/quality-claude.md")
+    changed = hinted.replace('"decision": "broaden"', '"decision": "narrow"')
     shop.put({path: changed.encode()})
     advanced(shop)
     hint = (

@@ -385,7 +385,8 @@ def test_an_implementer_is_told_how_a_person_wants_a_finding_applied(shop: Works
     shop.next()
     name = f"{deliveries.TAGS[0]}.R1-F01"
     note = "Only for late loans."
-    shop.make(lambda job: decide_findings.plan(job, [name], "apply", note=note))
+    said = note.replace("for ", "for\n  ")
+    shop.make(lambda job: decide_findings.plan(job, [name], "apply", note=said))
     shop.next()
     (asked,) = shop.answer.asks
     prompt = named_only(shop.read(prompt_file(asked)))

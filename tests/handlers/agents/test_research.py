@@ -341,6 +341,21 @@ def test_whoever_is_asked_for_the_first_time_hears_nothing_of_others(tmp_path: P
     assert "People have spoken" not in told["q04-web"]
 
 
+@pytest.mark.rule("DSR-01", "LIV-22")
+def test_whoever_is_asked_another_question_is_not_shown_the_answer_to_the_old_one(
+    tmp_path: Path,
+) -> None:
+    shop = shop_for(tmp_path, "full")
+    reviewed_research(shop)
+    shop.make(lambda job: approve.plan(job, "research", Consent()))
+    with change_set.deciding(shop.workspace(), Options(), "rewind") as job:
+        change_set.carry_out(job, rewind.plan(job, "questions", words=b"Ask for groups."))
+    shop.write("questions.md", QUESTIONS.replace(b"users kept", b"groups kept"))
+    (asked,) = shop.next().state.next.asks
+    told = shop.read(prompt_file(asked))
+    assert "Where are groups kept?" in told and "in app/users.py:L3" not in told
+
+
 GOAL = "The members shall be able to rent blue umbrellas by post all year."
 
 

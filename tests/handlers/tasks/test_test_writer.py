@@ -243,9 +243,10 @@ def test_an_implementer_that_is_sent_again_knows_whose_the_tests_are(tmp_path: P
     commit = shop.work(ONE, "test_a.py", "assert False\n")
     say_of_tests(shop)
     shop.report(ONE, "", "BLOCKED")
-    shop.make(lambda job: reports.retry(job, ONE, ""))
+    shop.make(lambda job: reports.retry(job, ONE, "The town has decided."))
     shop.next()
     blocked = shop.read(prompt_file(CODE))
+    assert "\nThe town has decided.\n" in blocked.partition("\nblocked_before:\n")[2]
     shop.deliver(ONE, "a.py", "a = 1\n")
     shop.next()
     shop.review(ONE, 1, wrong="It is never read.")
