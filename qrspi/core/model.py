@@ -379,6 +379,7 @@ class RunState(NamedTuple):
     closed: bool = False
     tests: StateOfTests | None = None  # at the step test, and after a person approved it
     checkpoints: tuple[CheckpointRow, ...] = ()  # while implement has them on
+    aside: tuple[Next, ...] = ()  # what else waits for a person while tasks go on
 
 
 def answers(command: str, keys: Sequence[str]) -> str:

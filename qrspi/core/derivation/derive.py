@@ -96,6 +96,7 @@ def survey(
         errors=unread + errors + broken + _faults(answer),
         closed=CLOSED in facts.names,
         checkpoints=answer.checkpoints,
+        aside=answer.aside,
         tests=answer.tests if step else approved_tests(facts),
     )
     return Survey(state, None if unread else facts, answer.loop)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from qrspi.core.hints import Literal
-from qrspi.core.model import NextKind, RunState
+from qrspi.core.model import Next, NextKind, RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 
@@ -42,6 +42,7 @@ def _waiting(state: RunState) -> Iterator[Item]:
     if state.closed:
         return
     yield from _asked_for(state)
+    yield from (_item(state.run, "task", asked) for asked in state.aside)
     yield from _unapproved(state)
     for row in state.checkpoints:
         if row.kind and not (state.next.who == "human" and state.next.command == row.command):
@@ -62,7 +63,7 @@ def _asked_for(state: RunState) -> Iterator[Item]:
         return
     kind = _KINDS.get(asked.kind, "menu")
     command = f"qrspi resolve {state.run} retry" if asked.kind == "fix-files" else asked.command
-    item = Item(state.run, kind, asked.step, asked.round, asked.summary, command)
+    item = _item(state.run, kind, asked)._replace(command=command)
     if kind != "pause":
         yield item
         return
@@ -73,6 +74,10 @@ def _asked_for(state: RunState) -> Iterator[Item]:
         text = f"{name}: apply it, {others}"
         decide = f"qrspi decide {state.run} {name} apply"
         yield item._replace(summary=text, command=decide, finding=name)
+
+
+def _item(run: str, kind: Kind, asked: Next) -> Item:
+    return Item(run, kind, asked.step, asked.round, asked.summary, asked.command)
 
 
 _DOUBTS = ("claims-approval", "edited-after-approval")

@@ -48,6 +48,7 @@ class Answer(NamedTuple):
     loop: Loop | None = None
     checkpoints: tuple[CheckpointRow, ...] = ()
     tests: StateOfTests | None = None
+    aside: tuple[Next, ...] = ()
 
 
 def gather(

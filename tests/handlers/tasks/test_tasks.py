@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from qrspi.core import trust
+from qrspi.core.derivation import waiting
+from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt, Misuse, Refusal
 from qrspi.core.filenames import prompt_file
 from qrspi.core.model import Ask
@@ -1103,3 +1105,22 @@ def test_a_deep_review_has_eight_reviewers_in_three_turns(tmp_path: Path) -> Non
         TAGS[1:],
         ("goal-traceability-claude", "test-coverage-claude", "code-simplifier-claude"),
     ]
+
+
+@pytest.mark.rule("IMP-09", "LIV-03")
+def test_a_blocked_task_waits_for_a_person_while_others_go_on(tmp_path: Path) -> None:
+    tasks = {f"tasks/task-0{n}.md": task(n, files=f"{n}.py") for n in (1, 2)}
+    shop = Workshop(tmp_path / "project", quick(tasks))
+    shop.next()
+    shop.make(lambda job: reports.report(job, ONE, "BLOCKED", None, "What is a link?"))
+    state = derive(shop.workspace())
+    said = f" task-01 waits for a person: `qrspi task list {runs.RUN}`."
+    assert (state.next.who, state.next.missing) == ("agent", ("task-02",))
+    assert state.next.summary.endswith(said)
+    retry = f"qrspi task retry {runs.RUN} task-01"
+    assert [(item.kind, item.step, item.command) for item in waiting.items((state,))] == [
+        ("task", "task-01", retry)
+    ]
+    shop.make(lambda job: reports.report(job, "task-02", "BLOCKED", None, "And what is that?"))
+    steps = [item.step for item in waiting.items((derive(shop.workspace()),))]
+    assert steps == ["task-01", "task-02"]
