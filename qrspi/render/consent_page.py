@@ -8,7 +8,7 @@ from typing import Any
 
 from qrspi.core.trust import DEED, NamedThing
 from qrspi.render.terminal import one_line
-from qrspi.world.consent.allowed_things import Permit
+from qrspi.world.consent.allowed_things import Allowance
 
 
 def document(named: NamedThing, allowed: bool) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def _lines(named: NamedThing, known: bool) -> list[str]:
     ]
 
 
-def entry_lines(entries: Iterable[Permit]) -> list[str]:
+def entry_lines(entries: Iterable[Allowance]) -> list[str]:
     lines: list[str] = []
     for project, those in groupby(entries, lambda entry: entry.project):
         lines.append(one_line(project))

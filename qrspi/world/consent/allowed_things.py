@@ -17,7 +17,7 @@ from qrspi.world.files import atomic_write, own_files
 from qrspi.world.files.run_tree import DiskTree, opened
 
 
-class Permit(NamedTuple):
+class Allowance(NamedTuple):
     project: str
     kind: Kind
     field: str
@@ -55,7 +55,7 @@ def _unreadable(path: str, why: str) -> Halt:
 
 
 def keep(place: str, project: str, named: NamedThing, by: str, time: str) -> None:
-    entry = Permit(
+    entry = Allowance(
         project=project,
         kind=named.kind,
         field=named.field,
@@ -79,7 +79,7 @@ def _make(place: str) -> None:
         os.makedirs(folder, mode=0o700, exist_ok=True)
 
 
-def forget(place: str, project: str) -> tuple[Permit, ...]:
+def forget(place: str, project: str) -> tuple[Allowance, ...]:
     allowed = [(name, entry) for name, entry in _files(place) if entry.project == project]
     with atomic_write.reporting_errors(place):
         for name, _ in allowed:
@@ -87,11 +87,11 @@ def forget(place: str, project: str) -> tuple[Permit, ...]:
     return tuple(entry for _, entry in allowed)
 
 
-def entries(place: str) -> tuple[Permit, ...]:
+def entries(place: str) -> tuple[Allowance, ...]:
     return tuple(sorted(entry for _, entry in _files(place)))
 
 
-def _files(place: str) -> Iterator[tuple[str, Permit]]:
+def _files(place: str) -> Iterator[tuple[str, Allowance]]:
     tree = DiskTree(place)
     listing = tree.entries("")
     for one in () if isinstance(listing, Fault) else listing:
@@ -101,10 +101,10 @@ def _files(place: str) -> Iterator[tuple[str, Permit]]:
             yield one.name, entry
 
 
-def _entry(content: bytes) -> Permit | None:
+def _entry(content: bytes) -> Allowance | None:
     try:
         fields = json.loads(content)
-        entry = Permit(**{**fields, "variables": tuple(fields["variables"])})
+        entry = Allowance(**{**fields, "variables": tuple(fields["variables"])})
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return entry if entry.kind in trust.DEED else None

@@ -113,7 +113,7 @@ def test_what_is_forgotten_is_asked_about_again(shop: str, tmp_path: Path) -> No
     assert [entry.project for entry in allowed_things.forget(place, shop)] == [shop]
     assert permits.lacking(shop, [MAKE]) == (MAKE,)
     assert allowed_things.entries(place) == (
-        allowed_things.Permit(
+        allowed_things.Allowance(
             other, "shell", "gates.test_command", "make test", ("*",), "config set", NOW
         ),
     )
