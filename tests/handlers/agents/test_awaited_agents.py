@@ -10,6 +10,7 @@ import pytest
 from qrspi.core.filenames import prompt_file
 from qrspi.core.model import Next
 from qrspi.core.steps.authoring import EMPTY_GOALS
+from qrspi.handlers.agents import awaited_agents
 from qrspi.handlers.jobs.job import Performed
 from qrspi.world.runs import role_files
 from tests import runs
@@ -258,6 +259,21 @@ def test_a_narrowed_round_says_so_in_one_sentence(tmp_path: Path) -> None:
         f"\n# This time\n\nThis round's diff is narrowed to: {hint}. Focus your review on this "
         "surface but flag anything significant outside it.\n\n# Parameters\n"
     ) in prompt
+
+
+@pytest.mark.rule("PRM-07")
+def test_a_prompt_that_nobody_could_read_is_not_made(tmp_path: Path) -> None:
+    shop = in_review(tmp_path / "shop", commands=commands("claude"))
+    long = b"Words of it.\n" * (4 * 2**20 // 12)
+    shop.write("research/summary.md", shop.data("research/summary.md") + long)
+    shop.write("design.md", shop.data("design.md") + long)
+    shop.commit("long")
+    performed, _, _ = advanced(shop)
+    assert [one.handler for one in performed] == ["prepare-round"]
+    first, second = awaited_agents.line(shop.workspace())
+    assert (first.state, second.state) == ("blocked", "blocked")
+    assert first.problem.startswith("the prompt for quality-claude has ")
+    assert first.problem.endswith(" bytes, expected at most 8388608")
 
 
 @pytest.mark.rule("PRM-05")

@@ -303,6 +303,10 @@ def test_whoever_reviews_all_tasks_is_given_how_each_came_out(tmp_path: Path) ->
         f"{shop.run}/reviews/tasks/task-01/report.md",
         f"{shop.run}/reviews/tasks/task-01/start.md",
     ]
+    shop.put(deliveries.failing_baseline("proceed"))
+    shop.next()
+    known = shop.read(prompt_file(shop.answer.asks[0]))
+    assert f"\n{shop.run}/reviews/baseline.md\n" in known and "baseline" not in listed
 
 
 @pytest.mark.rule("PRM-05", "RTE-01")

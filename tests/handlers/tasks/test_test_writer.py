@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.code_steps import batch, implement
+from qrspi.core.derivation import to_read
 from qrspi.core.derivation.derive import survey
 from qrspi.core.filenames import prompt_file
 from qrspi.core.model import TESTS, Ask
+from qrspi.core.pipeline import subject_of
 from qrspi.core.records.task_records import ReportStatus
 from qrspi.handlers.agents import awaited_agents
 from qrspi.handlers.tasks import reports
@@ -164,6 +166,10 @@ def test_every_criterion_of_the_phase_is_held_against_the_whole(tmp_path: Path) 
     assert f"{WHOLE} --status DONE --commit HEAD -F FILE\n" in prompt
     assert f"\n{shop.run}/reviews/tasks/{ONE}/round-01-verified.md\n" in prompt
     assert f"\n{shop.run}/reviews/tasks/{ONE}/report.md\n" not in prompt
+    facts = survey(shop.workspace()).facts
+    assert facts
+    other = to_read.made_from(facts, subject_of("test-round-01/failing-tests"))
+    assert [path for path in other if path.endswith("-verified.md")] == []
     # No plan has it, so nobody approved it with one.
     assert "binds you: the task at `task_file_path` is your order." in prompt
 
