@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from tests.attacks.arena import SECRET, Arena
 from tests.attacks.conftest import allow_nothing
 from tests.attacks.trial import attack
 from tests.mcp.host import Host, serving, text
+
+from mcp.shared.exceptions import MCPError  # isort: skip
 
 pytestmark = pytest.mark.rule("SEC-23", "SEC-20")
 RUN = {"run": runs.RUN}
@@ -121,4 +124,44 @@ def test_a_text(session: Session, way: str) -> None:
     ):
         tried(session.host, tool, arguments)
     assert runs.contents(session.run) == before
+    session.arena.held()
+
+
+@attack(
+    "an agent",
+    "an address leads out of the run, or to what is no file of it",
+    {
+        "upwards": "files/../../../../outside/private.md",
+        "upwards, encoded": "files/%2e%2e/%2e%2e/%2e%2e/%2e%2e/outside/private.md",
+        "upwards, with encoded strokes": "files/..%2f..%2f..%2f..%2foutside%2fprivate.md",
+        "absolute": "files//etc/passwd",
+        "absolute, encoded": "files/%2fetc%2fpasswd",
+        "a link": "files/link.md",
+        "behind a link": "files/outside/private.md",
+        "a pipe": "files/pipe.md",
+        "a folder": "files/reviews",
+        "a NUL": "files/goals.md%00",
+        "too large": "files/large.md",
+        "too long": f"files/{'x' * 5000}",
+        "an option for a round": "goals/rounds/--yes",
+        "an option for a step": "--yes/rounds/1",
+        "a great round": f"goals/rounds/{'9' * 30}",
+    },
+)
+def test_an_address(session: Session, way: str) -> None:
+    run, host = session.run, session.host
+    made = [run / "link.md", run / "outside", run / "pipe.md", run / "large.md"]
+    made[0].symlink_to(session.arena.outside / "private.md")
+    made[1].symlink_to(session.arena.outside)
+    os.mkfifo(made[2])
+    made[3].touch()
+    os.truncate(made[3], 2**34)
+    try:
+        with pytest.raises(MCPError) as refused:
+            host.portal.call(host.client.read_resource, f"qrspi://runs/{runs.RUN}/{way}")
+        assert SECRET not in str(refused.value) and "Traceback" not in str(refused.value)
+        assert host.document("status", **RUN)["schema"] == "qrspi/status/v1"
+    finally:
+        for path in made:
+            path.unlink()
     session.arena.held()

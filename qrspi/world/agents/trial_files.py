@@ -12,8 +12,8 @@ from qrspi.core.agents.trial_case import Case
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
-from qrspi.world.files.atomic_write import reporting_errors, write_named
-from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.files.atomic_write import below, replace, reporting_errors
+from qrspi.world.files.run_tree import DiskTree, opened
 
 _CASE = "case.json"
 _FILES = "files"
@@ -43,13 +43,17 @@ def _read_all(top: str) -> Iterator[tuple[str, bytes]]:
 
 
 def write(folder: str, files: Mapping[str, bytes]) -> None:
+    """Through no link in the folder, which may come with a clone."""
     with reporting_errors(folder):
         os.makedirs(folder, exist_ok=True)
     for path, data in files.items():
-        target = f"{folder}/{path}"
-        with reporting_errors(target):
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-        write_named(target, data)
+        inner, _, name = path.rpartition("/")
+        with (
+            reporting_errors(f"{folder}/{path}"),
+            opened(folder) as top,
+            below(top, inner, make=True) as directory,
+        ):
+            replace(directory, name, data)
 
 
 @contextmanager
