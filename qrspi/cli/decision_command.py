@@ -12,7 +12,8 @@ from qrspi.core.errors import Refusal
 from qrspi.core.hints import Any
 from qrspi.core.model import Problem, RunState
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import STEP
+from qrspi.core.pipeline import CLOSED, STEP
+from qrspi.core.tree import exists
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet, Done
 from qrspi.handlers.jobs.carry_out import carry_out
@@ -22,6 +23,7 @@ from qrspi.world.runs.dry_run import DryRunWorkspace
 from qrspi.world.runs.workspace import Workspace
 
 Plan = Callable[[Job], ChangeSet]
+_ANYWAY = ("task clean", "comment add", "comment resolve")  # of a closed run too
 GOES_ON = ("approve", "rerun-tests", "review-tests")
 
 
@@ -58,11 +60,20 @@ class DecisionCommand:
     @contextmanager
     def deciding(self, *, dry_run: bool) -> Iterator[Job]:
         """The run, held until the decision about it is made."""
+        if self.verb not in _ANYWAY:
+            self._must_be_open()
         if dry_run:
             yield change_set.look(self.workspace, self.options._replace(dry_run=True))
             return
         with change_set.deciding(self.workspace, self.options, self.verb) as job:
             yield job
+
+    def _must_be_open(self) -> None:
+        if exists(self.workspace, CLOSED):
+            # Imported here: most runs are open.
+            from qrspi.handlers.runs import close_run
+
+            close_run.must_be_open(self.workspace)
 
     def make(self, job: Job, change: ChangeSet) -> MadeDecision:
         if job.options.dry_run:

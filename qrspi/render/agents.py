@@ -5,7 +5,7 @@ from __future__ import annotations
 from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.model import counted
 from qrspi.render.problems import violation
-from qrspi.render.terminal import cells_of, one_line, table
+from qrspi.render.terminal import cells_of, fitted, one_line, table
 
 if TYPE_CHECKING:
     from qrspi.core.agents.spend import Group, LedgerEntry, Totals
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _ANY = 10**6  # columns: a table as wide as it is
 _SPENT = ("STEP", "ROUND", "ROLE", "MODEL", "CALLS", "TOKENS IN", "TOKENS OUT", "USD", "SECONDS")
+_LESSER = ("SECONDS", "TOKENS OUT", "TOKENS IN", "ROUND", "MODEL")  # go first where it is narrow
 # How agents can be sent, to be pasted into config.md. A vendor is what a row of model_routing says.
 WIRES = (
     "To have them sent, put one of these between the --- lines of config.md.",
@@ -126,13 +127,26 @@ def spending_lines(spending: Spending, width: int) -> list[str]:
     if not spending.groups:
         return open_calls or ["Nothing has been spent on this run."]
     rows = [_row(group, totals) for group, totals in spending.groups]
-    lines = table(_SPENT, [*rows, ("total", "", "", "", *_figures(spending.total))], width)
+    lines = _fitting([*rows, ("total", "", "", "", *_figures(spending.total))], width)
     if spending.total.unpriced:
         lines.append(f"Nobody said what {counted(spending.total.unpriced, 'call')} cost.")
     lines += open_calls
     for bound, spent in spending.budgets:
         lines.append(f"{bound.whose}: {', '.join(_left(bound.limits, spent))}")
     return lines
+
+
+def _fitting(rows: list[tuple[str, ...]], width: int) -> list[str]:
+    """Whole columns go, and what was spent stays."""
+    for count in range(len(_LESSER) + 1):
+        left_out = _LESSER[:count]
+        places = [at for at, name in enumerate(_SPENT) if name not in left_out]
+        shown = [[row[at] for at in places] for row in (_SPENT, *rows)]
+        lines = table(shown[0], shown[1:], _ANY)
+        if max(map(cells_of, lines)) <= width:
+            break
+    said = f"Too wide for here: {', '.join(left_out)}; `--json` has them."
+    return [*(fitted(line, width) for line in lines), *([said] if left_out else [])]
 
 
 def unanswered_lines(count: int) -> list[str]:

@@ -34,7 +34,7 @@ def test_a_closed_run_is_not_closed_twice(run: Path, qrspi: Call) -> None:
     assert qrspi("close", "user-auth", "--reason", "Still true") == (
         3,
         "",
-        f"2026-05-17-user-auth is closed already since {NOW}, because: Nobody wants it.: "
+        f"2026-05-17-user-auth is closed since {NOW}, because: Nobody wants it: "
         "`qrspi reopen 2026-05-17-user-auth` takes it up again\n",
     )
 
@@ -86,3 +86,37 @@ def test_dry_runs(run: Path, qrspi: Call) -> None:
     qrspi("close", "--reason", "No")
     assert qrspi("reopen", "--dry-run").out.startswith("Would reopen 2026-05-17-user-auth")
     assert (run / "closed.md").exists()
+
+
+@pytest.mark.rule("LIV-02", "LIV-04")
+def test_a_closed_run_says_so_wherever_it_is_asked_about(run: Path, qrspi: Call) -> None:
+    qrspi("close", "--reason", "Nobody wants it.")
+    reopen = f"qrspi reopen {runs.RUN}"
+    since = f"closed since {NOW}, because: Nobody wants it"
+    said = f"Next: The run is {since}; `{reopen}` takes it up again.\n"
+    assert qrspi("next", runs.RUN).out.endswith(said)
+    assert qrspi("next", runs.RUN, "--dispatch").out.endswith(said)
+    assert qrspi("status", runs.RUN, "--json").json["runs"][0]["next"]["command"] == reopen
+    refused = f"{runs.RUN} is {since}: `{reopen}` takes it up again\n"
+    asked = (
+        ["approve", runs.RUN, "goals", "--unreviewed"],
+        ["reject", runs.RUN, "-m", "Too long."],
+        ["unapprove", runs.RUN, "goals"],
+        ["rewind", runs.RUN, "--to", "goals", "--yes"],
+        ["decide", runs.RUN, "--all", "apply"],
+        ["resolve", runs.RUN, "loop"],
+        ["task", "start", runs.RUN],
+        ["task", "skip", runs.RUN, "task-01", "--reason", "Not needed."],
+    )
+    assert {words[0]: (qrspi(*words).code, qrspi(*words).err) for words in asked} == {
+        words[0]: (3, refused) for words in asked
+    }
+
+
+def test_the_status_counts_the_closed_runs_that_it_leaves_out(
+    run: Path, project: Path, qrspi: Call
+) -> None:
+    runs.on_disk(project, {"config.md": runs.config("quick")}, "2026-05-18-other-run")
+    qrspi("close", runs.RUN, "--reason", "Nobody wants it.")
+    assert qrspi("status").out.endswith("\n1 closed run is left out; `--all` shows it.\n")
+    assert "left out" not in qrspi("status", "--all").out

@@ -266,3 +266,11 @@ def test_a_follower_starts_at_the_first_line_or_with_the_next(run: Path) -> None
             events = [follower.stdout.readline().split()[2] for _ in expected]
             follower.stdout.close()
             assert (events, follower.wait(10)) == (expected, 0)
+
+
+@pytest.mark.rule("LIV-29")
+def test_a_long_cell_takes_its_room_from_the_next() -> None:
+    found = Line(time=NOW, event="draft-pull-request", step="test", actor="cli")
+    row = audit_lines.lines(found, 80)[0]
+    head = audit_lines.head(80)
+    assert (row[head.index("ROUND")], row[head.index("FILES")]) == ("-", "-")

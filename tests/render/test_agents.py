@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from qrspi.core.agents import spend
+from qrspi.handlers.agents import ledger
 from qrspi.handlers.agents.awaited_agents import Waiting
 from qrspi.render import agents
 
@@ -41,3 +43,17 @@ def test_roles_are_shown_where_there_is_room() -> None:
     head, row = agents.awaited_lines("run", (waiting("quality"),), 80)
     assert head.split() == ["AGENT", "ROLE", "MODEL", "VIA", "STATE"]
     assert "reviewer-quality" in row
+
+
+@pytest.mark.rule("SPD-01", "LIV-29")
+def test_a_narrow_table_keeps_the_money() -> None:
+    group = spend.Group("integrate", 12, "silent-failure-hunter", "claude-opus-4-5")
+    spent = spend.Totals(5, 900, 100, 0.5, 4.0)
+    spending = ledger.Spending(((group, spent),), spent, ())
+    assert agents.spending_lines(spending, 80) == [
+        "STEP       ROUND  ROLE                   MODEL            CALLS  USD",
+        "integrate  12     silent-failure-hunter  claude-opus-4-5  5      0.5000",
+        "total                                                     5      0.5000",
+        "Too wide for here: SECONDS, TOKENS OUT, TOKENS IN; `--json` has them.",
+    ]
+    assert len(agents.spending_lines(spending, 200)) == 3

@@ -11,7 +11,7 @@ from qrspi.core.derivation.compaction_advice import checkpoint
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt
 from qrspi.core.hints import TYPE_CHECKING, Any, TypeVar
-from qrspi.core.model import RunState
+from qrspi.core.model import RunState, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Fault
 from qrspi.render import run_page
@@ -46,6 +46,7 @@ class Standing(NamedTuple):
     daemon: Daemon | None
     thorough: bool  # whether changes after an approval were looked for
     gates: tuple[tuple[str, ...], ...] = ()  # of each run what its gates say, where why is asked
+    left_out: int = 0  # closed runs
 
 
 def show(session: Session, **asked: Any) -> None:
@@ -86,15 +87,17 @@ def look(session: Session, request: Request) -> Standing:
     runs = _runs(session, request)
     steps = len(runs) == 1 or session.json or request.explain or request.checklist
     found = _derived(session, runs, steps)
+    everything = len(found)
     if not (request.run or session.root.only or request.everything):
         found = {run: state for run, state in found.items() if not state.closed}
     # Runs that have ended stand last.
+    left_out = everything - len(found)
     found = dict(sorted(found.items(), key=lambda pair: pair[1].complete or pair[1].closed))
     if len(found) == 1 < len(runs):
         found = _derived(session, tuple(found), True)
     daemon = heartbeat.daemon(session.root.runs_dir)
     gates = tuple(map(_gates, found)) if request.explain else ()
-    return Standing(tuple(found.values()), daemon, len(found) <= 1, gates)
+    return Standing(tuple(found.values()), daemon, len(found) <= 1, gates, left_out)
 
 
 def _gates(run: RunDir) -> tuple[str, ...]:
@@ -215,6 +218,11 @@ def _nothing(session: Session, request: Request) -> str:
 
 def _footer(found: Standing) -> list[str]:
     told = [run_page.daemon_line(found.daemon)] if found.daemon else []
+    if found.left_out:
+        verb, them = ("is", "it") if found.left_out == 1 else ("are", "them")
+        told.append(
+            f"{counted(found.left_out, 'closed run')} {verb} left out; `--all` shows {them}."
+        )
     if not found.thorough:
         told.append("Changes after an approval are looked for by `qrspi status RUN` only.")
     return told

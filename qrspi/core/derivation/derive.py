@@ -91,7 +91,7 @@ def survey(
         current_step=step,
         complete=step is None and not unread,
         steps=_steps(facts, answer) if steps else (),
-        next=answer.next,
+        next=_closed(facts) if CLOSED in facts.names else answer.next,
         warnings=warnings,
         errors=unread + errors + broken + _faults(answer),
         closed=CLOSED in facts.names,
@@ -100,6 +100,13 @@ def survey(
         tests=answer.tests if step else approved_tests(facts),
     )
     return Survey(state, None if unread else facts, answer.loop)
+
+
+def _closed(facts: Facts) -> Next:
+    # Imported here: most runs are open.
+    from qrspi.core.derivation import closed_run
+
+    return closed_run.ask(facts.tree)
 
 
 def _unusable(tree: Tree, path: str, config: Config) -> RunState:

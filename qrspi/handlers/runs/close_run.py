@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 
+from qrspi.core.derivation import closed_run
 from qrspi.core.derivation.derive import survey
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import CLOSED
 from qrspi.core.records.approvals import Record
-from qrspi.core.tree import Fault, Tree, exists
-from qrspi.core.yaml import frontmatter
+from qrspi.core.tree import Tree, exists
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import Edit
 from qrspi.handlers.jobs import carry_out
@@ -23,10 +23,10 @@ def close(workspace: Workspace, reason: str, options: Options) -> tuple[str, str
     """When, and the commit, if there is one."""
     now = clock.now_utc()
     if options.dry_run:
-        _must_be_open(workspace)
+        must_be_open(workspace)
         return now, None
     with workspace.locked(options.lock_timeout, "qrspi close"):
-        _must_be_open(workspace)
+        must_be_open(workspace)
         page = f"---\nclosed: {now}\n---\n\n{reason.strip()}\n"
         edit = Edit("create", CLOSED, "set aside", page.encode())
         decided = Record("close", "", "", 0, note=reason.strip())
@@ -67,11 +67,11 @@ def reopen(workspace: Workspace, options: Options) -> str | None:
         return _commit(workspace, options, "reopen")
 
 
-def _must_be_open(tree: Tree) -> None:
+def must_be_open(tree: Tree) -> None:
     if exists(tree, CLOSED):
-        why = _since(tree.read(CLOSED))
+        why = closed_run.since(tree.read(CLOSED))
         hint = f"qrspi reopen {tree.name}"
-        message = f"{tree.name} is closed already{why}: `{hint}` takes it up again"
+        message = f"{tree.name} is closed{why}: `{hint}` takes it up again"
         raise Refusal(Problem("already-closed", message, file=CLOSED, hint=hint))
 
 
@@ -80,15 +80,3 @@ def _must_be_closed(tree: Tree) -> None:
         message = f"{tree.name} is not closed: there is nothing to reopen"
         hint = f"qrspi status {tree.name}"
         raise Refusal(Problem("not-closed", message, file=CLOSED, hint=hint))
-
-
-_SHOWN = 120
-
-
-def _since(content: bytes | Fault) -> str:
-    if isinstance(content, Fault):
-        return ""
-    when = frontmatter.text(frontmatter.fields(content), "closed")
-    reason = frontmatter.body(content).decode("utf-8", "replace").strip().partition("\n")[0]
-    since = f" since {when}" if when else ""
-    return f"{since}, because: {reason[:_SHOWN]}" if reason else since

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qrspi.core.hints import Any
+from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.model import Problem
 from qrspi.core.records import audit_trail
 from qrspi.core.records.audit_trail import Line, Touched
@@ -10,9 +10,12 @@ from qrspi.core.text.shortened import few
 from qrspi.render import deeds, problems
 from qrspi.render.terminal import cells_of, folded, one_line, table_row
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 SCHEMA = "qrspi/log/v1"
 
-# Fixed widths, since a followed trail has no last row. A longer cell shifts the cells after it.
+# Fixed widths, since a followed trail has no last row. A longer cell takes its room from the next.
 _COLUMNS = (("TIME", 20), ("WHO", 14), ("WHAT", 14), ("STEP", 11), ("ROUND", 5), ("FILES", 0))
 _SIZES = tuple(size for _, size in _COLUMNS)
 _ANY = 10**6  # columns: a row as long as it is
@@ -37,19 +40,27 @@ def lines(line: Line, width: int, *, files: bool = False) -> list[str]:
     begun = tuple(map(one_line, cells))
     if not files:
         return _with_files(begun, line.files, width)
-    row = table_row((*begun, str(len(line.files))), _SIZES, width)
+    row = _row((*begun, str(len(line.files))), width)
     texts = (() if line.outcome in ("done", "") else (line.outcome,)) + line.notes
     return [row, *map(_file, line.files), *(f"  {one_line(text)}" for text in texts)]
+
+
+def _row(cells: Sequence[str], width: int) -> str:
+    sizes, over = [], 0
+    for cell, size in zip(cells, _SIZES, strict=True):
+        sizes.append(max(size - over, cells_of(cell)))
+        over += sizes[-1] - size
+    return table_row(cells, sizes, width)
 
 
 def _with_files(begun: tuple[str, ...], files: tuple[Touched, ...], width: int) -> list[str]:
     """Files stand below a row that has no room for them: cut off, they would say nothing."""
     names = [one_line(path) for path in {item.path: None for item in files}]  # one may be twice
-    row = table_row((*begun, ", ".join(names) or "-"), _SIZES, _ANY)
+    row = _row((*begun, ", ".join(names) or "-"), _ANY)
     if cells_of(row) <= width:
         return [row]
     below = folded((f"    {few(names, _FEW)}",), width) if names else ()
-    return [table_row((*begun, ""), _SIZES, width), *below]
+    return [_row((*begun, ""), width), *below]
 
 
 def _who(line: Line) -> str:
