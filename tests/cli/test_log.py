@@ -69,7 +69,7 @@ def test_a_table_of_what_was_done(run: Path, qrspi: Call) -> None:
         "TIME                  WHO             WHAT            STEP         ROUND  FILES\n"
         f"{NOW}  qrspi           prepare-round   goals        1      reviews/goals/round-01.diff\n"
         f"{NOW}  Ada Lovelace …  approve         goals        -      goals.md\n"
-        f"{NOW}  qrspi           commit-round (stopped)  -            1      -\n",
+        f"{NOW}  qrspi           commit-round (stopped)  -    1      -\n",
         "",
     )
 
@@ -125,7 +125,7 @@ def test_each_file_with_what_it_was_and_is(run: Path, qrspi: Call) -> None:
         "  aaaaaaaaaaaa -            gone.md",
         "  tasks -> phases/phase-01/tasks",
         "  a note",
-        f"{NOW}  qrspi           prepare-round (stopped)  goals        1      0",
+        f"{NOW}  qrspi           prepare-round (stopped)  goals  1   0",
         "  stopped: the disk is full",
     ]
 
