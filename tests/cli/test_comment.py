@@ -11,7 +11,7 @@ from qrspi.core.model import Problem
 from qrspi.core.records import comments
 from qrspi.core.records.comments import Comment
 from qrspi.core.tree import MemoryTree
-from tests import runs
+from tests import runs, scenes
 from tests.cli.conftest import Call
 
 TEXT = "one\ntwo\nthree\nfour\n"
@@ -105,6 +105,19 @@ def test_whoever_writes_the_text_next_is_told(run: Path, qrspi: Call) -> None:
     assert f"{run}/feedback/goals-comments.md" in prompt
 
 
+@pytest.mark.rule("PPL-02", "LIV-10")
+def test_a_gate_tells_of_comments_that_nobody_dealt_with(
+    tmp_path: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenes.clean(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    qrspi("comment", "goals.md:L7", "-m", "Which words?")
+    told = "Not dealt with: 1 comment about it, which whoever writes it next would read"
+    assert told in qrspi("next").out
+    qrspi("comment", "resolve", "c1")
+    assert told not in qrspi("next").out
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -128,5 +141,9 @@ def test_what_cannot_be_commented(
 def test_a_rehearsal_writes_nothing(run: Path, qrspi: Call) -> None:
     path = f"docs/qrspi/{run.name}/goals.md:L7"
     done = qrspi("comment", path, "-m", "Which?", "--dry-run")
-    assert (done.code, done.out.splitlines()[0]) == (0, "Would comment on goals.md:L7: c1")
+    assert (done.code, done.out.splitlines()[0]) == (
+        0,
+        "Would comment on goals.md:L7: c1. Whoever writes goals.md next reads it; a comment alone "
+        "sends nobody.",
+    )
     assert not (run / "feedback").exists()

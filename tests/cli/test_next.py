@@ -172,7 +172,8 @@ def test_at_a_terminal_the_loop_question_is_asked(
     with Terminal("--root", tmp_path, "next", columns=200) as terminal:
         terminal.until("Number: ")
         assert terminal.screen.endswith(
-            "Reviews found issues in round 1 which were fixed but not re-verified\n"
+            f"{run.name}, goals round 1 (1 kept, 0 dropped): Reviews found issues in round 1 which "
+            "were fixed but not re-verified\n"
             "  1) Present for review\n"
             "  2) Loop until clean (recommended)\n"
             "Number: "

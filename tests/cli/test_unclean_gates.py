@@ -266,7 +266,8 @@ def test_a_gate_says_what_the_engine_decided(project: Path, qrspi: Call) -> None
     qrspi("next", RUN)
     quick.find(run, "research", score=10)
     assert answer(qrspi)["care"][1] == (
-        "Findings: 0 kept in round 1. By the engine: 1 dropped, questions approved."
+        "Findings: 0 kept in round 1. By the engine: 1 dropped for its score, questions "
+        "approved without you."
     )
 
 

@@ -6,13 +6,16 @@ from collections.abc import Callable
 
 from qrspi import engine
 from qrspi.cli.session import Session
-from qrspi.core.hints import Any
+from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.engine import Outcome
 from qrspi.handlers.jobs.job import Options, question
 from qrspi.render import outcomes
 from qrspi.world.runs.locate import RunDir
 from qrspi.world.runs.workspace import Workspace
+
+if TYPE_CHECKING:
+    from qrspi.core.model import RunState
 
 EXIT_CODES = {"agent": 10, "human": 11}
 LOOPS = ("loop", "loop-again")  # how a review loop goes on
@@ -85,9 +88,17 @@ def ask(session: Session, outcome: Outcome, options: Options) -> Options:
     """How a review loop goes on, asked of the person at the terminal."""
     menu = outcome.state.next.options
     labels = [option.label for option in menu]
-    chosen = menu[session.choose(outcome.state.next.because[0], labels)]
+    chosen = menu[session.choose(_standing(outcome.state), labels)]
     asked = question(outcome.state.next)
     return options._replace(asked=asked, present=chosen.key == "present")
+
+
+def _standing(state: RunState) -> str:
+    """Where the question is asked: a command that sends agents has told nothing so far."""
+    asked = state.next
+    counts = next((step.counts for step in state.steps if step.step == asked.step), "")
+    where = f"{state.run}, {asked.step} round {asked.round}{f' ({counts})' if counts else ''}"
+    return f"{where}: {asked.because[0]}"
 
 
 def joined(before: Outcome, after: Outcome) -> Outcome:

@@ -11,6 +11,7 @@ from qrspi.cli.session import Session
 from qrspi.core.errors import refused
 from qrspi.core.filenames import RUNS
 from qrspi.core.model import Problem
+from qrspi.core.pipeline import STEP
 from qrspi.core.records import comments
 from qrspi.handlers.decisions import comment as handler
 from qrspi.render.history import comments as pages
@@ -38,7 +39,9 @@ def add(session: Session, words: tuple[str, ...], message: str, who: str, dry_ru
     decision = DecisionCommand(session, "comment add", run or named)
     made = decision.decide(lambda job: handler.make(job, cited, message, who), dry_run=dry_run)
     verb, id = "Commented" if made.done else "Would comment", made.change.concerns[0]
-    decision.answer(made, f"{verb} on {cited}: {id}", id=id)
+    step = comments.step_of(cited.partition(":")[0])
+    then = f"Whoever writes {STEP[step].artifact} next reads it; a comment alone sends nobody."
+    decision.answer(made, f"{verb} on {cited}: {id}. {then}", id=id)
 
 
 def _in_run(cited: str) -> tuple[str | None, str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qrspi.core.filenames import RoundPaths, loop_choice
+from qrspi.core.model import counted
 from qrspi.core.pipeline import CODE_STEPS, STEP, subject_of
 from qrspi.core.records import approvals, decisions, step_text
 from qrspi.core.records.approvals import Part, Record
@@ -29,7 +30,18 @@ _DID = {
 
 
 def lines(facts: Facts, loop: Loop) -> tuple[str, ...]:
-    return tuple(filter(None, (_changed(facts, loop), _weighed(facts, loop))))
+    return tuple(filter(None, (_changed(facts, loop), _weighed(facts, loop), _said(facts))))
+
+
+def _said(facts: Facts) -> str:
+    """Comments that nobody has dealt with: an approval would leave them behind."""
+    if approvals.COMMENTS not in facts.names:
+        return ""
+    from qrspi.core.records import comments
+
+    open_ = comments.open_about(facts.tree, facts.step)
+    what = f"{counted(len(open_), 'comment')} about it, which whoever writes it next would read"
+    return f"Not dealt with: {what} (`qrspi comment list {facts.run}`)." if open_ else ""
 
 
 def _changed(facts: Facts, loop: Loop) -> str:
@@ -114,9 +126,11 @@ def _by_engine(facts: Facts, loop: Loop, dropped: int) -> str:
         and approvals.approval(facts.records, step) == "engine"
     ]
     did = (
-        f"{dropped} dropped" if dropped else "",
-        "reviewed again without asking" if looped else "",
-        f"{listed(approved)} approved" if approved else "",
+        f"{dropped} dropped for {'its score' if dropped == 1 else 'their scores'}"
+        if dropped
+        else "",
+        "this text sent to reviewers again without asking you" if looped else "",
+        f"{listed(approved)} approved without you" if approved else "",
     )
     return ", ".join(filter(None, did))
 
