@@ -61,6 +61,8 @@ NORMAL: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\d{4}-\d\d-\d\d"), "<date>"),
     # YAML quotes a commit that would read as a number, and no other.
     (re.compile(r"\"?\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b\"?"), "<sha>"),
+    # As `git worktree list` shows a commit, where one in thirty has no letter in its seven places.
+    (re.compile(r"\b[0-9a-f]{7}(?= \[)"), "<sha>"),
     # Of all commits shown, one in three hundred has no letter in its first twelve places.
     (re.compile(r"\b(?:[0-9a-f]{12}|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,11})\b"), "<sha>"),
     (re.compile(r"(qrspi|git version) \d+\.\d+\.\d+\S*"), r"\1 <version>"),

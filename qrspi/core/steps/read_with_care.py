@@ -17,6 +17,7 @@ from qrspi.core.steps.after_round import UNASKED
 from qrspi.core.steps.facts import Facts
 from qrspi.core.text import shortened
 from qrspi.core.text.shortened import listed
+from qrspi.core.tree import exists
 from qrspi.core.yaml import frontmatter
 
 BEGIN = "Read with care:"
@@ -35,7 +36,7 @@ def lines(facts: Facts, loop: Loop) -> tuple[str, ...]:
 
 def _said(facts: Facts) -> str:
     """Comments that nobody has dealt with: an approval would leave them behind."""
-    if approvals.COMMENTS not in facts.names:
+    if not exists(facts.tree, approvals.COMMENTS):
         return ""
     from qrspi.core.records import comments
 
