@@ -161,6 +161,43 @@ def test_a_command(
     refused(arena, *words)
 
 
+def reported(root: Path) -> Workshop:
+    shop = workshop_at(root)
+    shop.next()
+    shop.deliver("task-01", "a.py", "a = 1\n")
+    return shop
+
+
+def found(root: Path) -> Workshop:
+    shop = reported(root)
+    shop.next()
+    shop.review("task-01", 1, wrong="It is wrong.")
+    (shop.run / "reviews/tasks/task-01/round-01/spec-claude.finding-F01.score.yml").unlink()
+    return shop
+
+
+@attack(
+    "a clone",
+    "agents are told of a command of config.md, and run it",
+    {
+        "implementers": at_implement,
+        "who writes the tests": before_the_code,
+        "reviewers": reported,
+        "verifiers": found,
+    },
+)
+def test_told(arena: Arena, way: Callable[[Path], Workshop]) -> None:
+    shop = way(arena.project)
+    plain = shop.read("config.md")
+    shop.write("config.md", plain.replace("test_command: none", f"test_command: '{arena.touch}'"))
+    shop.commit("a stranger's command")
+    for words in (("next",), ("task", "start", "01"), ("next",)):
+        arena.qrspi(*words)
+    files = (shop.run / ".qrspi").rglob("*.md")
+    told = [arena.qrspi("prompt").out, arena.qrspi("prompt", "task-01").out]
+    assert not [one for one in (*told, *(file.read_text() for file in files)) if arena.touch in one]
+
+
 @attack(
     "an agent",
     "what was allowed is exchanged for something else",

@@ -118,12 +118,16 @@ RECORD = {
         "with a record of another text": {**RECORD, "body_hash": "0" * 64},
         "with a record of another step": {**RECORD, "step": "design"},
         "with a record without a text": RECORD,
+        "by a command": {},
     },
 )
 def test_says_so(arena: Arena, way: dict[str, object] | None) -> None:
     run = arena.clone(approvals="recorded")
     text = (run / "goals.md").read_bytes()
-    (run / "goals.md").write_bytes(text.replace(b"status: draft", b"status: approved"))
+    if way == {}:
+        arena.qrspi("frontmatter", "set", run / "goals.md", "status", "approved")
+    else:
+        (run / "goals.md").write_bytes(text.replace(b"status: draft", b"status: approved"))
     if way:
         (run / "approvals.jsonl").write_text(f"{json.dumps(way)}\n")
     goes_on = arena.qrspi("next").code == 0
@@ -133,6 +137,31 @@ def test_says_so(arena: Arena, way: dict[str, object] | None) -> None:
     named = "goals" if goes_on else "approvals.jsonl"
     for command in ("status", "inbox", "doctor", "brief"):
         assert named in arena.qrspi(*command.split()).text
+
+
+SPELT = {
+    "twice": b"---\nstatus: draft\nstatus: approved\n---\n",
+    "an alias": b"---\na: &a approved\nstatus: *a\n---\n",
+    "a merge": b"---\na: &a {status: approved}\n<<: *a\n---\n",
+    "a tag": b"---\nstatus: !!str approved\n---\n",
+    "a block": b"---\nstatus: |-\n  approved\n---\n",
+    "other letters": "---\nstatus: \u0430pproved\n---\n".encode(),
+    "capitals": b"---\nstatus: Approved\n---\n",
+    "a NUL": b"---\nstatus: approved\0\n---\n",
+    "another document": b"---\nstatus: draft\n---\n---\nstatus: approved\n---\n",
+    "a list": b"---\nstatus: [approved]\n---\n",
+    "below another key": b"---\na:\n  status: approved\n---\n",
+}
+
+
+@attack("an agent", "a text says that it is approved in another spelling", SPELT)
+def test_spelt(arena: Arena, way: bytes) -> None:
+    run = arena.clone()
+    (run / "goals.md").write_bytes(way + b"\n# Goals\n\n## Approach\n\nWords.\n")
+    assert "[x]" not in arena.qrspi("status").text
+    arena.qrspi("next")
+    status = arena.qrspi("status", "--json").json["runs"][0]
+    assert status["next"]["step"] == "goals" and status["steps"][0]["status"] != "approved"
 
 
 @attack(
@@ -211,6 +240,8 @@ def test_another_name(arena: Arena, way: tuple[scenes.Scene, tuple[str, ...]]) -
     scene, words = way
     run = arena.scene(scene)
     arena.qrspi("next")
+    would = arena.qrspi(*words, "--as", "Ada Boss", "--dry-run").flat
+    assert "Ada Example <ada@example.org> as Ada Boss" in would
     assert arena.qrspi(*words, "--as", "Ada Boss").code == 0
     record = runs.lines(run, "approvals.jsonl")[-1]
     said = json.dumps(record)

@@ -158,6 +158,21 @@ def test_companions(arena: Arena, way: Change) -> None:
     assert not (run / "cascade-audit.log").exists()
 
 
+@attack("an agent", "a task of the plan is exchanged after the plan was approved", COMPANIONS)
+def test_approved_companions(arena: Arena, way: Change) -> None:
+    run = arena.scene(approved_plan)
+    way(run)
+    for look in ("status", "next", "doctor"):
+        assert "plan.md changed after it was approved" in arena.qrspi(look).flat, look
+
+
+def approved_plan(root: Path) -> Path:
+    run = planned(root)
+    quick.advance(run)
+    assert quick.status(run, "plan") == "approved"
+    return run
+
+
 @attack("an agent", "a text that approves itself is changed at the last moment", TEXTS)
 def test_cascade(arena: Arena, way: Change) -> None:
     run = arena.scene(cascading)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import time
@@ -82,6 +83,28 @@ def test_crowded(arena: Arena, way: str) -> None:
     for number in range(5_000):
         (run / way / f"x-{number}.finding-F01.md").touch()
     in_time(arena, FEW)
+
+
+@attack(
+    "an agent",
+    "somebody holds a lock and does not let it go",
+    {
+        "of the run": (".qrspi/lock", ("next",)),
+        "of the run, for a decision": (".qrspi/lock", ("approve", "goals", "--unreviewed")),
+        "of those who send": (".qrspi/dispatch-lock", ("next", "--dispatch")),
+        "of git": ("../../../.git/index.lock", ("approve", "goals", "--unreviewed")),
+    },
+)
+def test_locked(arena: Arena, way: tuple[str, tuple[str, ...]]) -> None:
+    """It is told in time; whoever only looks does not wait at all."""
+    run = arena.scene(scenes.clean)
+    place, words = way
+    with (run / place).open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        in_time(arena, FEW)
+        said = arena.qrspi(*words, "--lock-timeout", "0.1")
+    assert said.code in (4, 5), said.text
+    assert b"status: draft" in (run / "goals.md").read_bytes()
 
 
 DEEP = b"[" * 100_000

@@ -191,6 +191,12 @@ def an_octopus(shop: Workshop) -> None:
     shop.git("reset", "-q", "--hard", made, at=tree)
 
 
+def called_binary(shop: Workshop) -> None:
+    (shop.root / ".git/info").mkdir(exist_ok=True)
+    (shop.root / ".git/info/attributes").write_text("*.py -diff\n")
+    of_another_task(shop)
+
+
 @attack(
     "an agent",
     "a merge in its own branch takes the reviewed work of others out again",
@@ -203,6 +209,7 @@ def an_octopus(shop: Workshop) -> None:
         "its line ends": with_other_line_ends,
         "to another name": elsewhere,
         "in an octopus": an_octopus,
+        "called binary": called_binary,
     },
 )
 def test_taken_out(arena: Arena, way: Callable[[Workshop], None]) -> None:

@@ -212,6 +212,63 @@ def test_a_work_tree(arena: Arena, way: str) -> None:
 
 @attack(
     "a clone",
+    "a task's record names a branch that is not the task's",
+    {
+        "the feature branch": "main",
+        "another of the user's": "private",
+        "another task's": "qrspi/user-auth/task-02",
+        "an option": "--orphan=x",
+        "a commit": "HEAD~0",
+    },
+)
+def test_a_branch(arena: Arena, way: str) -> None:
+    """Nothing of it is checked out where the task's work tree is, and none is moved or made."""
+    shop = workshop(arena)
+    shop.next()
+    shop.git("branch", "private")
+    start = shop.run / "reviews/tasks/task-01/start.md"
+    text = start.read_text()
+    named = next(line for line in text.splitlines() if line.startswith("branch:"))
+    shop.git("worktree", "remove", "--force", str(shop.tree("task-01")))
+    start.write_text(text.replace(named, f'branch: "{way}"'))
+    before = shop.branches()
+    assert arena.qrspi("task", "start", "01").code == 3
+    for words in (("next",), ("task", "list"), ("task", "clean")):
+        arena.qrspi(*words)
+    assert shop.branches() == before and not shop.tree("task-01").exists()
+
+
+FOREIGN = {
+    "its folder": {"GIT_DIR": "{other}/.git"},
+    "its folder and files": {"GIT_DIR": "{other}/.git", "GIT_WORK_TREE": "{other}"},
+    "its index": {"GIT_INDEX_FILE": "{other}/.git/index"},
+    "its objects": {"GIT_OBJECT_DIRECTORY": "{other}/.git/objects"},
+    "its shared folder": {"GIT_COMMON_DIR": "{other}/.git"},
+    "its part of names": {"GIT_NAMESPACE": "other"},
+}
+
+
+@attack("a clone", "what git told a hook of one repository is taken for the project's", FOREIGN)
+def test_a_hooks_variables(
+    arena: Arena, way: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is called by a hook has them; nothing of the other repository is read or written."""
+    run = arena.scene(scenes.fixed)
+    other = Project(arena.top / "other").begin({"x.md": b"x"})
+    theirs = runs.contents(other.root)
+    before = scenes.git(arena.project, "rev-list", "--count", "HEAD")
+    for name, value in way.items():
+        monkeypatch.setenv(name, value.format(other=other.root))
+    arena.looks(at=run)
+    assert arena.qrspi("next", at=run).code == 0
+    for name in way:
+        monkeypatch.delenv(name)
+    assert runs.contents(other.root) == theirs
+    assert int(scenes.git(arena.project, "rev-list", "--count", "HEAD")) > int(before)
+
+
+@attack(
+    "a clone",
     "the folder of work trees is a link out of the project",
     {
         "the folder": (".worktrees", "."),

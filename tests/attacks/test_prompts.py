@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import runs, scenes
+from tests import quick, runs, scenes
 from tests.attacks.arena import Arena, workshop
 from tests.attacks.trial import attack
 
@@ -109,11 +109,18 @@ def test_a_record(arena: Arena, way: str) -> None:
     },
 )
 def test_a_name(arena: Arena, way: str) -> None:
-    run = arena.clone()
+    """What belongs to a plan or to research is named in its prompts, line by line."""
+    run = arena.scene(plan)
     for folder in (run, run / "research", run / "tasks", run / "reviews"):
         folder.mkdir(exist_ok=True)
         (folder / f"{way}.md").write_text("x\n")
     arena.commit()
     arena.qrspi("next")
-    for tag in scenes.TAGS:
-        assert ORDER not in trusted(arena.qrspi("prompt", tag).out)
+    for tag in quick.tags(run, "plan"):
+        said = trusted(arena.qrspi("prompt", tag).out)
+        assert not re.search(rf"(?m)^\W*{ORDER}", "\n".join(said.splitlines()))
+        assert said.splitlines().count("# Parameters") == 1
+
+
+def plan(root: Path) -> Path:
+    return quick.make(root, "plan", git=True)

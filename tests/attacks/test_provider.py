@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
+import subprocess
 import threading
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 
 import pytest
 
 from qrspi.world.agents import chat_completions
 from tests import runs
-from tests.attacks.arena import SECRET, VARIABLE, Arena
+from tests.attacks.arena import COMMAND, SECRET, VARIABLE, Arena
 from tests.attacks.test_consent import provider
 from tests.attacks.trial import attack
 from tests.world import chat_server
@@ -141,9 +144,22 @@ def test_in_clear(arena: Arena, way: str) -> None:
         assert "base_url" in said.text or words[0] == "trust", said.text
 
 
-@attack("a provider", "an answer to one round comes when another is open")
-def test_too_late(arena: Arena) -> None:
-    """Its text changes and its round is opened anew while the provider thinks."""
+@attack(
+    "a provider",
+    "an answer comes when it is no longer asked for",
+    {
+        "another text": lambda run: (run / "goals.md").write_bytes(
+            runs.artifact(body="# Other\n\n## Words\n\nBad.\n")
+        ),
+        "no text": lambda run: (run / "goals.md").unlink(),
+        "a closed run": lambda run: subprocess.run(
+            [COMMAND, "close", "--reason", "Enough."], cwd=run, check=True
+        ),
+        "a round that is gone": lambda run: shutil.rmtree(run / "reviews"),
+    },
+)
+def test_too_late(arena: Arena, way: Callable[[Path], object]) -> None:
+    """What it is about changes while the provider thinks."""
     asked, go_on = threading.Event(), threading.Event()
 
     def slow(handler: BaseHTTPRequestHandler) -> None:
@@ -156,16 +172,11 @@ def test_too_late(arena: Arena) -> None:
         arena.qrspi("trust", "--yes")
         arena.qrspi("next")
         server.behaviours = [slow]
-        change: Callable[[], None] = lambda: (  # noqa: E731
-            asked.wait(20),
-            (run / "goals.md").write_bytes(runs.artifact(body="# Other\n\n## Words\n\nBad.\n")),
-            go_on.set(),
-        )[-1]
-        thread = threading.Thread(target=change)
+        thread = threading.Thread(target=lambda: (asked.wait(20), way(run), go_on.set()))
         thread.start()
         arena.qrspi("next", "--dispatch")
         thread.join()
-    assert b"status: draft" in (run / "goals.md").read_bytes()
+    assert b"approved" not in b"".join(file.read_bytes() for file in run.glob("goals.md"))
     assert arena.qrspi("approve", "goals").code == 3
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests import quick, scenes
 from tests.attacks.arena import Arena
+from tests.attacks.test_decisions import unscored
 from tests.attacks.trial import attack
 
 pytestmark = pytest.mark.rule("SEC-22", "LIV-08")
@@ -375,15 +376,45 @@ def test_the_trail(arena: Arena, way: Callable[[Path], object]) -> None:
     told(arena, "audit.jsonl: nothing tells any more what qrspi did", "verify")
 
 
+def refuse(arena: Arena) -> Path:
+    return decide(arena)
+
+
+def choose(arena: Arena) -> Path:
+    run = arena.scene(scenes.paused)
+    arena.qrspi("next")
+    assert arena.qrspi("decide", "quality-claude.R1-F01", "apply").code == 0
+    return run
+
+
+def skip(arena: Arena) -> Path:
+    run = arena.scene(unscored)
+    assert arena.qrspi("resolve", "skip").code == 0
+    return run
+
+
+def close(arena: Arena) -> Path:
+    run = arena.scene(rejected)
+    assert arena.qrspi("close", "--reason", "Enough.").code == 0
+    return run
+
+
 @attack(
     "an agent",
     "what a decision names is taken away",
-    {"the reasons of a no": "feedback/*.md"},
+    {
+        "the reasons of a no": (refuse, "feedback/*.md"),
+        "a choice": (choose, "reviews/goals-loop-pause-round-01.md"),
+        "a skip": (skip, "reviews/goals/round-01*disabled*"),
+        "the end of a run": (close, "closed.md"),
+    },
 )
-def test_what_it_names(arena: Arena, way: str) -> None:
-    run = decide(arena)
+def test_what_it_names(arena: Arena, way: tuple[Callable[[Arena], Path], str]) -> None:
+    make, names = way
+    run = make(arena)
+    assert [*run.glob(names)]
     for _ in range(2):
-        for file in run.glob(way):
+        for file in run.glob(names):
             file.unlink()
-        told(arena, way.partition("*")[0], "doctor", "verify")
+        told(arena, names.partition("*")[0], "doctor", "verify")
         arena.commit()

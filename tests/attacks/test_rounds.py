@@ -155,6 +155,80 @@ def questions(root: Path) -> Path:
 
 @attack(
     "an agent",
+    "in a quick run a finding stands under a name that nobody reads",
+    {
+        name: name
+        for name in (
+            "scope-claude.found.md",
+            "scope-claude.findings.md",
+            "finding-F01.md",
+            "notes.md",
+        )
+    },
+)
+def test_misnamed(arena: Arena, way: str) -> None:
+    run = arena.scene(clean_questions)
+    file = run / "reviews/questions/round-01" / way
+    file.write_bytes(runs.finding("scope-claude", step="questions"))
+    arena.qrspi("next")
+    assert quick.status(run, "questions") == "draft"
+
+
+def clean_questions(root: Path) -> Path:
+    return quick.reviewed(root, "questions", git=True)
+
+
+@attack(
+    "an agent",
+    "the log of what approved itself says that a step did",
+    {
+        "alone": (False, {}),
+        "beside a text that says so": (True, {}),
+        "of another round": (True, {"trigger_round": 7}),
+        "of a step that never does": (True, {"artifact": "goals"}),
+    },
+)
+def test_a_forged_entry(arena: Arena, way: tuple[bool, dict[str, object]]) -> None:
+    says_so, more = way
+    run = arena.scene(questions)
+    entry = {"event": "cascade-auto-approve", "artifact": "questions", "trigger_round": 1}
+    known = {"timestamp": "2026-05-17T09:30:00Z", "rationale": "initial-clean", "manifest": ""}
+    tags = list(quick.tags(run, "questions"))
+    line = {**entry, **known, "reviewer_tags": tags, "sentinel_files": [], "records": None, **more}
+    (run / quick.LOG).write_text(json.dumps(line) + "\n")
+    if says_so:
+        text = (run / "questions.md").read_bytes()
+        (run / "questions.md").write_bytes(text.replace(b"status: draft", b"status: approved"))
+    arena.qrspi("next")
+    assert not (run / "approvals.jsonl").exists()
+    said = arena.qrspi("status").flat
+    assert "no record says who approved" in said or not says_so
+
+
+def adopted(arena: Arena, run: Path) -> None:
+    words = ("round", "prepare", runs.RUN, "goals", "--adopt")
+    arena.qrspi(*words)
+    not_passed(arena, run)
+
+
+@attack(
+    "an agent",
+    "a round of its own making is taken up by a person, and reads as clean without the others",
+    {
+        "nobody is named": (),
+        "one is named": ("quality-claude",),
+        "somebody else is named": ("friend-claude",),
+        "one is named twice": ("quality-claude", "quality-claude"),
+    },
+)
+def test_adopted(arena: Arena, way: tuple[str, ...]) -> None:
+    run = arena.clone()
+    by_hand(run, way)
+    adopted(arena, run)
+
+
+@attack(
+    "an agent",
     "a task is finished by a round of its own making",
     {
         "nobody is named": (),
@@ -267,6 +341,32 @@ def test_not_dispatched(arena: Arena, way: Callable[[Arena, Path, str], None]) -
     arena.qrspi("next")
     for tag in scenes.TAGS:
         way(arena, run, tag)
+    not_passed(arena, run)
+
+
+def edited(old: bytes, new: bytes) -> Callable[[Path], object]:
+    return lambda file: file.write_bytes(file.read_bytes().replace(old, new))
+
+
+@pytest.mark.rule("SEC-21")
+@attack(
+    "an agent",
+    "an answer that was sent for is changed, and counts where only such answers may",
+    {
+        "a remark": edited(b"findings: 0\n---\n", b"findings: 0\n---\nAll is well.\n"),
+        "a field": edited(b"findings: 0\n", b"findings: 0\nremark: none\n"),
+        "another spelling": edited(b"findings: 0", b'findings: "0"'),
+        "written anew": lambda file: (file.unlink(), file.write_bytes(runs.clean() + b"\n")),
+    },
+)
+def test_changed_answers(arena: Arena, way: Callable[[Path], object]) -> None:
+    run = arena.clone(evidence="dispatched", commands=arena.answering("NO_FINDINGS\n"))
+    assert arena.qrspi("trust", "--yes").code == 0
+    assert "Reviews passed clean" in arena.qrspi("next", "--dispatch").flat
+    file = run / scenes.ROUND / "quality-claude.clean.md"
+    before = file.read_bytes()
+    way(file)
+    assert file.read_bytes() != before
     not_passed(arena, run)
 
 

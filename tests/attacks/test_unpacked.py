@@ -8,7 +8,9 @@ import pytest
 
 from tests import scenes
 from tests.attacks.arena import LOOKS, Arena
+from tests.attacks.test_merges import with_one_of_two_done
 from tests.attacks.trial import attack
+from tests.handlers.workshop import Workshop
 from tests.project import Project
 
 pytestmark = pytest.mark.rule("SEC-09", "SEC-12")
@@ -90,5 +92,25 @@ def test_looks(arena: Arena, way: Callable[[Arena, Project], None]) -> None:
     way(arena, Project(arena.project))
     arena.ran.unlink(missing_ok=True)
     for command in (*LOOKS, "approve goals --unreviewed --dry-run", "dispatch run --dry-run"):
+        arena.qrspi(*command.split())
+        assert not arena.ran.exists(), command
+
+
+CODE = ("status", "brief", "doctor", "task list", "prompt", "show", "verify", "next --dry-run")
+
+
+@attack(
+    "a clone",
+    "a look at tasks runs what the settings of an unpacked .git name",
+    {"settings": settings, "hooks": hooks, "included settings": included, "in parts": in_parts},
+)
+def test_tasks(arena: Arena, way: Callable[[Arena, Project], None]) -> None:
+    """The work trees are looked through for what is not committed."""
+    shop = Workshop.brought(arena.project, with_one_of_two_done)
+    (shop.tree("task-02") / "b.py").write_text("b = 2\n")
+    way(arena, shop)
+    arena.ran.unlink(missing_ok=True)
+    report = "task report 02 --status done --commit HEAD --dry-run"
+    for command in (*CODE, report, "task clean --dry-run"):
         arena.qrspi(*command.split())
         assert not arena.ran.exists(), command
