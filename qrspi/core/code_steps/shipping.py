@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from qrspi.core.artifacts import task_file
 from qrspi.core.code_steps import gate_records, integrate, test_results
 from qrspi.core.code_steps.test_results import Results, results_file, shown
 from qrspi.core.config.reader import NO_TESTS
-from qrspi.core.filenames import RUNS, slug_of
+from qrspi.core.filenames import RUNS, phase_folder, slug_of
 from qrspi.core.model import StateOfTests
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import REQUEST, STEP, is_full
@@ -14,7 +16,8 @@ from qrspi.core.records.approvals import Record
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.facts import Facts
 from qrspi.core.text import shortened
-from qrspi.core.tree import Fault
+from qrspi.core.text.tables import lines_of, tables
+from qrspi.core.tree import Fault, content
 from qrspi.core.yaml import frontmatter
 
 
@@ -170,8 +173,20 @@ def pull_request(facts: Facts, loop: Loop | None, shipped: Shipped | None = None
 
 def _tasks_section(facts: Facts) -> str:
     tasks = integrate.work(facts).in_order
-    rows = [(task.key, task.item.title, task.state) for task in tasks]
+    rows = [*_earlier(facts), *((task.key, task.item.title, task.state) for task in tasks)]
     return gate_records.table(("Task", "What", "State"), rows) if rows else "No tasks."
+
+
+def _earlier(facts: Facts) -> Iterator[tuple[str, str, str]]:
+    """Tasks of the phases that are put away: their commits are on the same branch."""
+    for number in range(1, facts.phase):
+        page = f"{phase_folder(number)}/{STEP['implement'].artifact}"
+        for found in tables(lines_of(content(facts.tree, page))):
+            places = [found.column((name,)) for name in ("task", "title", "state")]
+            if -1 not in places:
+                for row in found.rows:
+                    key, title, state = map(row.cell, places)
+                    yield key, title, f"{state}, in phase {number}"
 
 
 def _tests_section(facts: Facts) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qrspi.core.artifacts import phases
 from qrspi.core.code_steps import gate_records, implement, integrate, shipping, test_results
 from qrspi.core.code_steps.integrate import Work
 from qrspi.core.code_steps.test_results import Results
@@ -9,13 +10,14 @@ from qrspi.core.config import problems as config_problems
 from qrspi.core.filenames import round_name
 from qrspi.core.model import Next, NextKind, Option, Problem, StateOfTests, counted
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import is_full, subject_of
+from qrspi.core.pipeline import STEP, is_full, subject_of
 from qrspi.core.records import approvals, feedback
 from qrspi.core.records.approvals import Record
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import after_round, next_actions, review_action
 from qrspi.core.steps.facts import Answer, Facts
+from qrspi.core.tree import Fault
 
 RECORD = integrate.RECORDS[1]
 SHIP = Option("ship", "approve the results and end the run; nothing is pushed")
@@ -202,11 +204,21 @@ def _passed(facts: Facts, seen: Judged) -> Next:
     review, clean = after_round.review_status(seen.loop)
     ship, again = (f"qrspi resolve {facts.run} {key}" for key in ("ship", "review"))
     reviewed = clean or seen.loop.settled
-    menu = (SHIP, TO_PLAN) if reviewed else (AGAIN, SHIP, TO_PLAN)
+    end = _end_phase(facts) or SHIP
+    menu = (end, TO_PLAN) if reviewed else (AGAIN, end, TO_PLAN)
     first = "Read" if reviewed else f"`{again}` has it reviewed again (recommended). Or read"
     summary = f"{seen.tests.sentence}. {review}. {first} {RECORD}, then `{ship}`, or `fix`, which "
     following = _gate(facts, seen, menu, ship if reviewed else again, (review,))
     return following._replace(action="approve", summary=f"{summary}goes back to the plan.")
+
+
+def _end_phase(facts: Facts) -> Option | None:
+    """Before the last phase, the run goes on after it."""
+    phasing = facts.tree.read(STEP["phasing"].artifact)
+    if isinstance(phasing, Fault) or phases.is_last(phasing, facts.phase):
+        return None
+    what = f"approve the results and end phase {facts.phase}; a replan leads to the next"
+    return Option("ship", f"{what}, and nothing is pushed")
 
 
 def _objected(facts: Facts, seen: Judged, against: tuple[str, ...], before_reviewers: bool) -> Next:

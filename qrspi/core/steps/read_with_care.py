@@ -57,7 +57,15 @@ def _changed(facts: Facts, loop: Loop) -> str:
         how = f"is the text of round {loop.round}, without an answer from {', '.join(silent)}"
     elif not loop.fresh:
         how = f"has changed since round {loop.round} reviewed it, see {loop.paths.dispositions}"
-    return f"{BEGIN} {loop.subject.artifact} {how}; nobody has decided about it before."
+    text = f"{loop.subject.artifact}{_with_more(facts)}"
+    return f"{BEGIN} {text} {how}; nobody has decided about it before."
+
+
+def _with_more(facts: Facts) -> str:
+    """What is approved with the artifact."""
+    count = len(step_text.companions(facts.tree, facts.step))
+    noun = {"plan": "task", "research": "answer"}.get(facts.step, "file")
+    return f" with its {counted(count, noun)}" if count else ""
 
 
 def _since_decided(facts: Facts, seen: Record) -> str:

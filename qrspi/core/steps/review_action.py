@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qrspi.core.hints import TYPE_CHECKING, assert_never
 from qrspi.core.model import Ask, AskKind, Next, NextKind, Option, Problem, Round, counted
-from qrspi.core.records import approvals
+from qrspi.core.records import approvals, step_text
 from qrspi.core.rounds.loop import SKIPPABLE, Loop
 from qrspi.core.steps import authoring, sending
 from qrspi.core.steps.facts import Facts
@@ -363,7 +363,7 @@ def _approve(facts: Facts, loop: Loop, gate: Gate) -> Next:
         f"{loop.subject.artifact}, then `{command}` or `qrspi reject {facts.run} "
         f"{loop.subject.key} -m TEXT`.",
         because=(gate.review, *remarks),
-        inputs=(loop.subject.artifact,),
+        inputs=step_text.paths(facts.tree, loop.subject.step),
         options=() if settled else (AGAIN,),
         command=command if settled else again,
     )

@@ -34,3 +34,10 @@ def test_a_pull_request_is_called_after_goals_request_or_run(
     if request_:
         files["request.md"] = request_.encode()
     assert shipping.title(facts_of(quick(), files)) == title
+
+
+@pytest.mark.rule("LIV-06")
+def test_a_pull_request_lists_the_tasks_of_the_phases_before() -> None:
+    page = b"| Task | Title | State |\n|---|---|---|\n| task-07 | Count it | clean |\n"
+    facts = facts_of(quick(), {"phases/phase-01/implementation.md": page})
+    assert "| task-07 | Count it | clean, in phase 1 |\n" in shipping.pull_request(facts, None)

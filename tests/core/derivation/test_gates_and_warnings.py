@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ from qrspi.core.records.approvals import Record
 from qrspi.core.records.audit_trail import Line, Touched
 from qrspi.core.rounds import loop as loops
 from qrspi.world.files import json_log
-from tests import deliveries
+from tests import deliveries, quick
 from tests.core.rounds.test_loop import CLEAN, SCORED, evaluated, opened, with_engine_files
 from tests.runs import (
     RUN,
@@ -195,3 +196,14 @@ def test_what_vanished_is_missed_whichever_half_of_its_traces_is_left(
 ) -> None:
     state = derive(tree({"config.md": config(), "goals.md": artifact()}, files))
     assert "vanished" in [one.code for one in state.warnings]
+
+
+@pytest.mark.rule("LIV-10")
+def test_a_plan_is_read_with_its_tasks(tmp_path: Path) -> None:
+    run = quick.reviewed(tmp_path, "plan", cascade="off")
+    gate = quick.advance(run).state.next
+    assert gate.inputs == ("plan.md", *quick.TASKS)
+    assert [line for line in gate.care if "round 1" in line] == [
+        "Read with care: plan.md with its 2 tasks is the text that round 1 reviewed; nobody has "
+        "decided about it before."
+    ]

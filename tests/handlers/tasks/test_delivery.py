@@ -329,6 +329,9 @@ def test_a_full_run_decides_failure_by_failure_and_repairs_some(tmp_path: Path) 
     ]
     shop.review("test", 2, TESTERS)
     shop.next()
+    assert [option.label for option in shop.answer.options if option.key == "ship"] == [
+        "approve the results and end phase 1; a replan leads to the next, and nothing is pushed"
+    ]
     shop.approve("test")
     assert shop.read("replan-pending.md").startswith("---\nphase: 1\n")
     assert shop.answer.action == "replan"
