@@ -203,7 +203,7 @@ def test_a_plan_is_read_with_its_tasks(tmp_path: Path) -> None:
     run = quick.reviewed(tmp_path, "plan", cascade="off")
     gate = quick.advance(run).state.next
     assert gate.inputs == ("plan.md", *quick.TASKS)
-    assert [line for line in gate.care if "round 1" in line] == [
+    assert [line for line in gate.care if "plan.md" in line] == [
         "Read with care: plan.md with its 2 tasks is the text that round 1 reviewed; nobody has "
         "decided about it before."
     ]
