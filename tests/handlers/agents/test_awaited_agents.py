@@ -245,7 +245,7 @@ def test_a_narrowed_round_says_so_in_one_sentence(tmp_path: Path) -> None:
     hinted = shop.read(path).replace('"scope_hint": null', '"scope_hint": ["## Approach"]')
     shop.put({path: hinted.encode()})
     advanced(shop)
-    assert "narrowed" not in shop.read(f"{PLACE}/quality-claude.md")
+    assert "narrowed to:" not in shop.read(f"{PLACE}/quality-claude.md")
     changed = hinted.replace('"decision": "broaden"', '"decision": "narrow"')
     shop.put({path: changed.encode()})
     advanced(shop)
