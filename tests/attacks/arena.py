@@ -120,7 +120,7 @@ class Arena:
 
     def scene(self, build: Callable[[Path], Path]) -> Path:
         """The run of a prepared project, copied from what was built once."""
-        kept = self._store / build.__name__
+        kept = self._store / f"{build.__module__}-{build.__name__}".replace(".", "-")
         if not kept.exists():
             build(kept.with_suffix(".making"))
             kept.with_suffix(".making").rename(kept)
