@@ -81,7 +81,7 @@ def _fold(line: str, width: int) -> Iterator[str]:
     margin = " " * (len(line) - len(line.lstrip(" ")) + 2)
     folded = ""
     for phrase in _phrases(line, width - len(margin)):
-        if folded.strip() and _unstyled_cells(folded + phrase) > width:
+        if folded.strip() not in ("", "-") and _unstyled_cells(folded + phrase) > width:
             yield folded
             folded = margin + phrase.lstrip(" ")
         else:

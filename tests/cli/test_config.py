@@ -203,8 +203,13 @@ def test_set_keeps_comments_and_order(run: Path, qrspi: Call) -> None:
         (
             "second_reviewer",
             2,
-            "1 words; expected a KEY and a VALUE, with a RUN before them or not\n"
+            "expected a KEY and a VALUE, with a RUN before them or not\n"
             "  qrspi config set [RUN] KEY VALUE\n",
+        ),
+        (
+            "user-auth second_reviewer",
+            2,
+            "second_reviewer needs a VALUE\n  qrspi config set user-auth second_reviewer VALUE\n",
         ),
         (
             "nobody guard strict",

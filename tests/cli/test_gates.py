@@ -235,6 +235,14 @@ def test_a_word_that_is_no_decision_is_named(project: Path, qrspi: Call, words: 
     runs.on_disk(project, {"config.md": config("quick")})
     said = qrspi("decide", *words)
     assert (said.code, said.err.partition(";")[0]) == (2, "'yes' is not a decision")
+    assert said.err.count("qrspi decide [RUN]") == 1
+
+
+@pytest.mark.rule("LIV-27")
+def test_a_choice_that_is_mistyped_is_named(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, {"config.md": config("quick")})
+    said = qrspi("decide", "R1-F01", "aply").err
+    assert said.partition("\n")[0] == "'aply' is not a decision; did you mean apply?"
 
 
 @pytest.mark.rule("LIV-29")

@@ -55,3 +55,9 @@ def test_no_word_is_lost_or_broken(line: str, width: int) -> None:
 )
 def test_what_is_drawn_as_nothing_is_spelt_out(char: str, shown: str) -> None:
     assert one_line(f"a{char}b") == visible(f"a{char}b") == f"a{shown}b"
+
+
+@pytest.mark.rule("LIV-29")
+def test_a_dash_does_not_stand_alone() -> None:
+    path = "docs/" + "x" * 30
+    assert list(folded((f"- {path} is long",), 20)) == [f"- {path}", "  is long"]

@@ -51,8 +51,9 @@ def _lines(found: tuple[Item, ...]) -> list[str]:
     lines = []
     for item in found:
         number = f" round {item.round}" if item.round else ""
+        about = f": {item.step}{number}" if item.step else ""
         lines += [
-            f"{item.run}  {item.kind}: {item.step}{number}",
+            f"{item.run}  {item.kind}{about}",
             f"  {one_line(item.summary)}",
             f"  $ {one_line(item.command)}",
             "",

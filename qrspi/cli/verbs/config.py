@@ -99,8 +99,12 @@ def _run_and_pairs(words: Sequence[str]) -> tuple[str | None, list[tuple[str, st
     _refuse_unquoted(words)
     if len(words) < 2:
         usage = "qrspi config set [RUN] KEY VALUE"
-        text = f"{len(words)} words; expected a KEY and a VALUE, with a RUN before them or not"
+        text = "expected a KEY and a VALUE, with a RUN before them or not"
         raise run_words.misuse(text, hint=usage)
+    first, second = (word.partition(".")[0] in configs.KNOWN for word in words[:2])
+    if len(words) == 2 and second and not first:
+        hint = command_line("qrspi", "config", "set", *words)
+        raise run_words.misuse(f"{words[1]} needs a VALUE", field=words[1], hint=f"{hint} VALUE")
     rest = words[len(words) % 2 :]
     run = words[0] if len(words) % 2 else None
     return run, list(zip(rest[::2], rest[1::2], strict=True))

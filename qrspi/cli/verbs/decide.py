@@ -16,6 +16,7 @@ from qrspi.cli.session import Session
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Misuse
 from qrspi.core.filenames import TAG
+from qrspi.core.findings.near_names import nearest
 from qrspi.core.model import Verdict
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject
@@ -73,7 +74,9 @@ def _choice(word: str) -> str | None:
 
 def _misplaced(words: list[str]) -> str:
     if not re.fullmatch(_FINDING, words[-1]):
-        return f"{words[-1]!r} is not a decision; expected apply, skip or loop-back: {USAGE}"
+        near = nearest(words[-1], CHOICES)
+        meant = f"; did you mean {near}?" if near else "; expected apply, skip or loop-back"
+        return f"{words[-1]!r} is not a decision{meant}"
     return f"findings come after RUN, one beside the other; expected {USAGE}"
 
 

@@ -111,7 +111,7 @@ def _steps(state: RunState) -> tuple[str, ...]:
 
 def _decisions(facts: Facts) -> tuple[str, ...]:
     told = (record for record in reversed(facts.records) if record.event not in _OF_SETTINGS)
-    return tuple(map(_record, told))
+    return tuple(dict.fromkeys(map(_record, told)))
 
 
 _OF_SETTINGS = ("init", "settings", "route")  # config.md has them

@@ -145,6 +145,8 @@ def _can_report(job: Job, task: TaskState) -> None:
         raise Refusal(Problem("task-ended", text, task_records.outcome_file(task.key)))
     if task.start is None:
         start = f"qrspi task start {job.run} {task.key}"
+        if task.state == "waiting":
+            start = f"qrspi task list {job.run}"  # it cannot be started yet, and the list says why
         text = f"{task.key} is not started, so there is nothing to report: `{start}`"
         raise Refusal(Problem("not-started", text, hint=start))
 

@@ -39,7 +39,8 @@ def reporting_errors(path: str, absent_is_fine: bool = False) -> Iterator[None]:
         if error.errno == errno.ELOOP:
             raise Refusal(_symlink(path)) from None
         message = f"cannot write {path}: {error.strerror}"
-        raise Halt(Problem("cannot-write", message, file=path)) from None
+        found, expected = error.strerror or "", "a file and a folder that can be written"
+        raise Halt(Problem("cannot-write", message, path, "", found, expected)) from None
     except ValueError:
         text = f"{path!r} names no file inside the run: nothing is written elsewhere"
         expected = "a path below the run, without `..`"
