@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -279,3 +280,34 @@ def test_lowered_and_clean(arena: Arena, way: tuple[str, str, str]) -> None:
     asked = arena.qrspi("status", "--json").json["runs"][0]["next"]
     assert (asked["action"], asked["who"]) == ("approve", "human")
     assert f"{field}" in asked["summary"] and "is no longer" in asked["summary"]
+
+
+def under_it(run: Path) -> None:
+    """As if somebody had decided so: the record says what config.md says."""
+    log = run / "approvals.jsonl"
+    was = runs.lines(run, log.name)[-1]
+    less = was["safeguards"].replace("; second_reviewer: true", "")
+    assert less != was["safeguards"]
+    with log.open("a") as file:
+        file.write(f"{json.dumps({**was, 'safeguards': less})}\n")
+
+
+@attack(
+    "an agent",
+    "a step approves itself once config.md asks for less, and so does a line put on record by hand",
+    {"at the end": (), "before another": ("config", "set", "later_rounds", "all")},
+)
+def test_lowered_on_record(arena: Arena, way: tuple[str, ...]) -> None:
+    run = arena.scene(questions)
+    assert arena.qrspi("config", "set", "second_reviewer", "true").code == 0
+    lower(second_reviewer="false")(run)
+    under_it(run)
+    if way:
+        assert arena.qrspi(*way).code == 0
+    arena.qrspi("next")
+    quick.say_clean(run, "questions")
+    arena.qrspi("next")
+    assert "status: approved" not in (run / "questions.md").read_text()
+    asked = arena.qrspi("status", "--json").json["runs"][0]["next"]
+    assert (asked["action"], asked["who"]) == ("approve", "human")
+    assert "has lines that no command here put there" in asked["summary"]

@@ -146,11 +146,17 @@ def since(tree: Tree, path: str) -> bytes:
     return data
 
 
-def hashes_of(tree: Tree, path: str, size: int) -> tuple[str, ...]:
-    """Of a file as the lines that wrote it say, the last one last. Nothing is parsed."""
+def hashes_of(tree: Tree, path: str, size: int) -> tuple[tuple[str, str], ...]:
+    """Of a file before and after each line that wrote it, as those say, the last one last; '' for
+    no file. Nothing is parsed."""
     parts = _last(tree, size).split(f'"path": "{path}", "before": '.encode())[1:]
-    ends = (part.partition(b"}")[0].partition(b'"after": "')[2] for part in parts)
-    return tuple(one.partition(b'"')[0].decode("ascii", "replace") for one in ends if one)
+    ends = (part.partition(b"}")[0].partition(b', "after": ') for part in parts)
+    return tuple((_hash(before), _hash(after)) for before, _, after in ends if after)
+
+
+def _hash(text: bytes) -> str:
+    """Of a value as JSON has it, and whatever follows."""
+    return text[1:65].decode("ascii", "replace") if text.startswith(b'"') else ""
 
 
 def may_come_anew(data: bytes, path: str) -> bool:

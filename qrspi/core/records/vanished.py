@@ -7,6 +7,7 @@ kill cut off says nothing, and the next command puts it aside."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from qrspi.core.digest import sha256
 from qrspi.core.filenames import MANIFEST
@@ -78,7 +79,7 @@ def cut_record(tree: Tree, reach: Reach = LATELY) -> tuple[Problem, ...]:
     """The trail says how the record of decisions was after each command, and HEAD can be moved to
     where it had less. Lately, only the last command counts: whoever decides again knows of it."""
     log = approvals.FILE
-    known = audit_trail.hashes_of(tree, log, reach.trail)
+    known = [after for _, after in audit_trail.hashes_of(tree, log, reach.trail) if after]
     wanted = frozenset(known if reach is ALL else known[-1:])
     data = content(tree, log, approvals.LIMIT)
     if not wanted or (len(wanted) == 1 and sha256(data).hexdigest() in wanted):
@@ -99,6 +100,44 @@ def _beginnings(data: bytes) -> Iterator[str]:
     for line in data.splitlines(keepends=True):
         hashed.update(line)
         yield hashed.hexdigest()
+
+
+def put_by_hand(tree: Tree) -> tuple[Problem, ...]:
+    """Lines of the record of decisions that no command here put there, since a person last decided
+    about a step. Git may have brought them from somebody else, so only what needs no person waits
+    for one."""
+    log, last, odd = approvals.FILE, None, False
+    written = audit_trail.hashes_of(tree, log, audit_trail.NEAR)
+    follows = all(one[1] == other[0] for one, other in pairwise(written))
+    data = content(tree, log, approvals.LIMIT)
+    if follows and (not written or sha256(data).hexdigest() == written[-1][1]):
+        return ()  # as nearly always; then no line is parsed
+    for line in audit_trail.lines(tree, audit_trail.NEAR):
+        for touched in (one for one in line.files if one.path == log):
+            odd |= last not in (None, touched.before)
+            odd &= line.event not in _BY_A_PERSON
+            last = touched.after
+    if not (odd or (last and _has_more(data, last))):
+        return ()
+    text = f"{log} has lines that no command here put there: read them with `git log -p -- {log}`"
+    return (Problem("foreign-line", text, log, expected="lines of qrspi"),)
+
+
+_BY_A_PERSON = (*approvals.OBJECTIONS, "approve")
+
+
+_ENGINES = f'"surface": "{approvals.CASCADE}"'.encode()
+
+
+def _has_more(data: bytes, last: str) -> bool:
+    """A step that approves itself may have been killed before it was on the trail."""
+    hashed, rest = sha256(), data
+    for line in data.splitlines(keepends=True):
+        hashed.update(line)
+        rest = rest[len(line) :]
+        if hashed.hexdigest() == last:
+            return any(_ENGINES not in one for one in whole_lines(rest))
+    return False
 
 
 ELSEWHERE = "the lines of another branch"

@@ -175,7 +175,7 @@ def cascades(facts: Facts, loop: Loop) -> bool:
         and not _last_imported(facts, loop)
         and not loop.manifest.unseen
         and not changed_by_hand(facts)
-        and not _cut_record(facts)
+        and not _odd_record(facts)
     )
 
 
@@ -214,14 +214,14 @@ def _went_back(facts: Facts, loop: Loop) -> tuple[str, ...]:
 
 
 def _by_hand(facts: Facts) -> tuple[str, ...]:
-    return tuple(problem.message for problem in (*changed_by_hand(facts), *_cut_record(facts)))
+    return tuple(problem.message for problem in (*changed_by_hand(facts), *_odd_record(facts)))
 
 
-def _cut_record(facts: Facts) -> tuple[Problem, ...]:
+def _odd_record(facts: Facts) -> tuple[Problem, ...]:
     # Imported here: only where a person is asked, or nobody need be.
     from qrspi.core.records import vanished
 
-    return vanished.cut_record(facts.tree)
+    return (*vanished.cut_record(facts.tree), *vanished.put_by_hand(facts.tree))
 
 
 def unseen(loop: Loop) -> tuple[str, ...]:
