@@ -140,6 +140,10 @@ def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
             if turn.rehearsal != "whole":
                 break
             surveyed = survey(stage, path)
+    if state.complete:
+        from qrspi.world.runs import left_worktrees
+
+        state = left_worktrees.told(state, workspace.path)
     return Outcome(tuple(performed), state)
 
 

@@ -278,7 +278,8 @@ def test_work_trees_and_branches_of_a_complete_run_are_removed(done: Workshop, q
         "Its work trees are in .worktrees/user-auth: `qrspi task clean 2026-05-17-user-auth` "
         "removes those that are merged, and their branches."
     )
-    for words in (("status",), ("next",)):
+    assert "qrspi task clean 2026-05-17-user-auth" in qrspi("brief").out
+    for words in (("status",), ("next",), ("next", "--dry-run"), ("explain",)):
         said = qrspi(*words, "--json").json
         following = said["runs"][0]["next"] if "runs" in said else said["next"]
         assert following["summary"].endswith(offer)

@@ -19,6 +19,7 @@ def ask(tree: Tree, errors: tuple[Problem, ...]) -> Next:
         who="human",
         summary=f"{first.message.rstrip('.')}. {way}." if way else first.message,
         because=tuple(error.message for error in errors),
+        missing=tuple(dict.fromkeys(error.file for error in errors if error.file)),
         options=tuple(Option(str(at), text) for at, text in enumerate((*ways, *first.options), 1)),
         command=next(answers, "") or first.hint or f"qrspi config validate {tree.name}",
         kind="config",
