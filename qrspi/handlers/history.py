@@ -25,8 +25,14 @@ def loops(path: str) -> tuple[Loop, ...]:
 def of_run(path: str) -> History:
     disk = CommittedTree(path)
     tree = Snapshot(disk)
-    rounds = past_rounds.loops(tree, _config(tree))
-    chronicles = tuple(past_rounds.chronicle(tree, loop) for loop in rounds)
+    config = _config(tree)
+    read = [
+        (phase, loop)
+        for phase in (*past_rounds.earlier_phases(tree), tree)
+        for loop in past_rounds.loops(phase, config)
+    ]
+    rounds = tuple(loop for _, loop in read)
+    chronicles = tuple(past_rounds.chronicle(phase, loop) for phase, loop in read)
     return History(tree.name, rounds, chronicles, spend.total(ledger.read(disk).entries))
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qrspi.core.config.reader import Config
-from qrspi.core.filenames import RoundPaths, pause_file, round_number, rounds_in
+from qrspi.core.filenames import (
+    RoundPaths,
+    pause_file,
+    phase_folder,
+    phase_number,
+    round_number,
+    rounds_in,
+)
 from qrspi.core.findings import guard, triage
 from qrspi.core.importing.foreign_rounds import reviewed_in
 from qrspi.core.model import Finding, Round, Triaged
@@ -19,7 +26,7 @@ from qrspi.core.rounds import pause_file as pauses
 from qrspi.core.rounds.lineage import RoundFindings
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.rounds.pause_file import Pause
-from qrspi.core.tree import Fault, Tree, entries, exists
+from qrspi.core.tree import BODY_LIMIT, Entry, Fault, Rows, Tree, TreeOver, entries, exists
 
 
 class PastRound(NamedTuple):
@@ -57,6 +64,36 @@ def loops(tree: Tree, config: Config) -> tuple[Loop, ...]:
     for subject, number in numbered(tree):
         by_subject.setdefault(subject.key, []).append(_read(tree, subject, number, config))
     return tuple(Loop(subject_of(key), tuple(rounds)) for key, rounds in by_subject.items())
+
+
+class PhaseTree(TreeOver):
+    """The files of a finished phase, as if they were still in their old place."""
+
+    def __init__(self, tree: Tree, folder: str) -> None:
+        super().__init__(tree)
+        self._folder = folder
+
+    def head(self, path: str) -> bytes | Fault:
+        return self._tree.head(f"{self._folder}/{path}")
+
+    def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault:
+        return self._tree.read(f"{self._folder}/{path}", limit)
+
+    def tail(self, path: str, size: int) -> bytes | Fault:
+        return self._tree.tail(f"{self._folder}/{path}", size)
+
+    def entries(self, path: str) -> tuple[Entry, ...] | Fault:
+        return self._tree.entries(f"{self._folder}/{path}")
+
+    def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
+        return self._tree.rows(f"{self._folder}/{path}", *queries)
+
+
+def earlier_phases(tree: Tree) -> Iterator[Tree]:
+    for entry in entries(tree, "phases"):
+        number = phase_number(entry.name)
+        if entry.kind == "dir" and number is not None:
+            yield PhaseTree(tree, phase_folder(number))
 
 
 def numbered(tree: Tree) -> Iterator[tuple[Subject, int]]:

@@ -24,13 +24,9 @@ from qrspi.core.records import vanished as lost
 from qrspi.core.records.approvals import RESETTING, Record
 from qrspi.core.rounds.manifest import ADOPT
 from qrspi.core.tree import (
-    BODY_LIMIT,
     CONFIG_LIMIT,
-    Entry,
     Fault,
-    Rows,
     Tree,
-    TreeOver,
     content,
     entries,
     exists,
@@ -163,36 +159,13 @@ def _was_elsewhere(tree: Tree, paths: RoundPaths) -> bool:
     return import_record.lists(tree, paths) and not exists(tree, paths.manifest)
 
 
-class _Phase(TreeOver):
-    """The files of a finished phase, as if they were still in their old place."""
-
-    def __init__(self, tree: Tree, folder: str) -> None:
-        super().__init__(tree)
-        self._folder = folder
-
-    def head(self, path: str) -> bytes | Fault:
-        return self._tree.head(f"{self._folder}/{path}")
-
-    def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault:
-        return self._tree.read(f"{self._folder}/{path}", limit)
-
-    def tail(self, path: str, size: int) -> bytes | Fault:
-        return self._tree.tail(f"{self._folder}/{path}", size)
-
-    def entries(self, path: str) -> tuple[Entry, ...] | Fault:
-        return self._tree.entries(f"{self._folder}/{path}")
-
-    def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
-        return self._tree.rows(f"{self._folder}/{path}", *queries)
-
-
 def _earlier_phases(tree: Tree, known: ProofContext) -> Iterator[RoundProof]:
     for entry in entries(tree, "phases"):
         number = phase_number(entry.name)
         if entry.kind != "dir" or number is None:
             continue
         folder = phase_folder(number)
-        for proof in _rounds(_Phase(tree, folder), known):
+        for proof in _rounds(past_rounds.PhaseTree(tree, folder), known):
             step = f"{proof.step} of phase {number}"
             gaps = (gap._replace(step=step, file=f"{folder}/{gap.file}") for gap in proof.gaps)
             yield proof._replace(step=step, gaps=tuple(gaps))

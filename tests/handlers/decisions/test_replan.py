@@ -12,6 +12,7 @@ from qrspi.core.filenames import prompt_file
 from qrspi.core.model import Ask
 from qrspi.core.pipeline import ROUTES
 from qrspi.core.steps.facts import artifact_status
+from qrspi.handlers import history
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.decisions import reject, replan
 from qrspi.world.files.run_tree import DiskTree
@@ -127,10 +128,12 @@ def test_a_proposal_is_sent_for_once_and_then_a_person_is_asked(unproposed: Shop
 @pytest.mark.rule("RP-03", "RP-07", "CAP-03", "APV-01")
 def test_when_the_plan_is_approved_again_the_phase_is_put_away(shop: Workshop) -> None:
     before = {name: (shop.run / name).read_bytes() for name in PUT_AWAY}
+    counted = sum(len(loop.rounds) for loop in history.of_run(str(shop.run)).loops)
     minor(shop)
     shop.write("plan.md", shop.read("plan.md") + "\nMore of it.\n")
     shop.approve("plan")
     assert shop.did() == ["archive-phase"]
+    assert sum(len(loop.rounds) for loop in history.of_run(str(shop.run)).loops) == counted
     assert shop.archived() >= PUT_AWAY
     home = shop.run / "phases/phase-01"
     assert {name: (home / name).read_bytes() for name in PUT_AWAY} == before
