@@ -10,7 +10,9 @@ import click
 from qrspi import __version__
 from qrspi.cli.session import Session
 from qrspi.cli.verb_table import SECTIONS, VERBS
+from qrspi.core.errors import Misuse
 from qrspi.core.hints import Any
+from qrspi.core.model import Problem
 
 
 def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
@@ -49,6 +51,22 @@ class Verb(click.Command):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["params"] = [*kwargs.get("params", []), *_shared(hidden=True)]
         super().__init__(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        _refuse_stand_ins(self, ctx)
+        return super().invoke(ctx)
+
+
+_STAND_INS = ("TEXT", "REASON")  # for words of one's own, in the commands that are printed
+
+
+def _refuse_stand_ins(command: click.Command, ctx: click.Context) -> None:
+    """What is said stays on record, and some of it cannot be said again."""
+    for option in command.params:
+        said = ctx.params.get(str(option.name))
+        if said == option.metavar and said in _STAND_INS:
+            text = f"{option.opts[0]}: {said} only stands for your own words; say them in its place"
+            raise Misuse(Problem("usage", text, field=option.opts[0], found=said))
 
 
 class VerbGroup(click.Group):

@@ -151,7 +151,7 @@ def failed(
     if session.quiet:
         return Halt(*failures)
     who = counted(len(failures), "agent")
-    text = f"{who} failed, as said above; run the same command again: nobody else is sent"
+    text = f"{who} failed, as said above; run the same command again: who has answered is not asked"
     hint = next((problem.hint for problem in failures if problem.hint), "")
     options = next((one.options for one in failures if one.options), ())
     return Halt(Problem(failures[0].code, text, hint=hint, options=options))

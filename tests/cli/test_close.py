@@ -67,7 +67,7 @@ def test_an_open_run_cannot_be_reopened(run: Path, qrspi: Call) -> None:
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (["close"], "Missing option '--reason'.\n  qrspi close --help\n"),
+        (["close"], "Missing option '-m' / '--reason'.\n  qrspi close --help\n"),
         (
             ["close", "--reason", " \n"],
             "Invalid value: the reason is empty: say why in a few words.\n  qrspi close --help\n",
@@ -120,3 +120,24 @@ def test_the_status_counts_the_closed_runs_that_it_leaves_out(
     qrspi("close", runs.RUN, "--reason", "Nobody wants it.")
     assert qrspi("status").out.endswith("\n1 closed run is left out; `--all` shows it.\n")
     assert "left out" not in qrspi("status", "--all").out
+
+
+@pytest.mark.rule("LIV-02")
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("close -m TEXT", "-m"),
+        ("reject goals -m TEXT", "-m"),
+        ("task accept 01 --reason TEXT", "-m"),
+        ("test report --passed -m TEXT", "-m"),
+        ("approve goals --failing -m REASON", "-m"),
+    ],
+)
+def test_what_stands_for_words_is_not_put_on_record(
+    run: Path, qrspi: Call, command: str, option: str
+) -> None:
+    before = runs.contents(run)
+    said = command.rpartition(" ")[2]
+    text = f"{option}: {said} only stands for your own words; say them in its place\n"
+    assert qrspi(*command.split()) == (2, "", text)
+    assert runs.contents(run) == before

@@ -146,7 +146,7 @@ def test_a_failure_is_told_once_after_what_was_done(
     assert done.err == (
         "[transport: scripted]\n"
         f"failed: scope-claude: {said}\n"
-        "1 agent failed, as said above; run the same command again: nobody else is sent\n"
+        "1 agent failed, as said above; run the same command again: who has answered is not asked\n"
     )
     done = qrspi(*words, "--replies", "../replies", "-q")
     assert (done.code, done.err) == (4, f"scope-claude: {said}\n")

@@ -484,7 +484,7 @@ QRSPI verifier round failure
 
 What would you like to do?
   1. skip  - go on without scores for this round; every finding is kept
-  2. retry - send the failed reviewer or verifier again
+  2. retry - send the failed reviewer or verifier again; what it wrote is put aside
   3. stop  - leave everything as it is, for inspection
 (no default; user must pick)
 

@@ -15,7 +15,7 @@ from qrspi.world.runs.workspace import Workspace
 
 @verb("close")
 @arguments.run
-@click.option("--reason", required=True, metavar="TEXT", help="Why; kept in closed.md.")
+@click.option("-m", "--reason", required=True, metavar="TEXT", help="Why; kept in closed.md.")
 @arguments.dry_run("what would be written")
 def command(session: Session, run: str | None, reason: str, dry_run: bool) -> None:
     """Set a run aside: it leaves `status` and `inbox`, and all of its files stay."""

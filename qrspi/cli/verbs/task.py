@@ -116,7 +116,7 @@ def report(
 @command.action("accept")
 @arguments.words("[RUN] TASK")
 @click.option("--imported", is_flag=True, help="Instead of TASK: all that were done elsewhere.")
-@click.option("--reason", required=True, metavar="TEXT", help="Why it is good enough.")
+@click.option("-m", "--reason", required=True, metavar="TEXT", help="Why it is good enough.")
 @arguments.person()
 @arguments.dry_run("what would be written")
 def accept(
@@ -148,7 +148,7 @@ def _accept_imported(
 
 @command.action("skip")
 @arguments.words("[RUN] TASK")
-@click.option("--reason", required=True, metavar="TEXT", help="Why it is left out.")
+@click.option("-m", "--reason", required=True, metavar="TEXT", help="Why it is left out.")
 @arguments.person()
 @arguments.dry_run("what would be written")
 def skip(session: Session, words: tuple[str, ...], reason: str, who: str, dry_run: bool) -> None:

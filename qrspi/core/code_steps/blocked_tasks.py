@@ -10,7 +10,7 @@ from qrspi.core.steps.facts import Facts
 from qrspi.core.text import shortened
 from qrspi.core.tree import exists
 
-RETRY = Option("retry", "send its agent again, with this reason in its prompt")
+RETRY = Option("retry", "send its agent again, with its report and your words in its prompt")
 SKIP = Option("skip", "leave the task out")
 _MOST = 300  # characters of a reason; the report has the rest
 
@@ -52,7 +52,8 @@ def _ask(facts: Facts, task: TaskState) -> Next:
         action="decide",
         who="human",
         summary=f"{why}{'' if why.endswith(('.', '?', '!', '…')) else '.'} When the cause is gone, "
-        f"`{retry}` sends it again; `{skip}` leaves the task out{'' if task.report else other}.",
+        f"`{retry}` sends it again, with `-m` and your answer where it asks something; `{skip}` "
+        f"leaves the task out{'' if task.report else other}.",
         because=(why,),
         step=task.key,
         round=task.loop.round if task.loop else 0,

@@ -110,6 +110,9 @@ def _counted(results: Results) -> str:
     known = len(results.failures) - len(results.new)
     if not results.new:
         return f"{counted(known, 'failure')}, known from before ({_first_names(results.failures)})"
+    if [one.name for one in results.new] == [results.command] and not known:
+        log = log_file(results.number)
+        return f"{shown(results.command)} names no test, exit {results.exit}, see {log}"
     new = counted(len(results.new), "new failure" if known else "failure")
     before = f", {known} known from before" if known else ""
     return f"{new} ({_first_names(results.new)}){before}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 FAILURE_OPTIONS = (
     Option("skip", "go on without scores for this round; every finding is kept"),
-    Option("retry", "send the failed reviewer or verifier again"),
+    Option("retry", "send the failed reviewer or verifier again; what it wrote is put aside"),
     Option("stop", "leave everything as it is, for inspection"),
 )
 # While nothing has failed
@@ -260,7 +260,7 @@ def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
     faults = counted(len(read.violations), "fault")
     wrong = tuple(dict.fromkeys(fault.file for fault in read.violations))
     others = f"; {', '.join(read.silent_tags)} may be sent meanwhile" if read.silent_tags else ""
-    again = f"To have it made again: `qrspi resolve {facts.run} retry`."
+    again = f"To have all that this agent wrote made again: `qrspi resolve {facts.run} retry`."
     options: tuple[Option, ...] = FAILURE_OPTIONS[1:]
     if not any(may_be_made_again(read, problem) for problem in read.violations):
         stranger = [one for one in read.violations if one.code == "unrouted_tag"]

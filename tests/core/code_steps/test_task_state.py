@@ -103,7 +103,8 @@ def test_a_blocked_task_is_for_a_person() -> None:
     assert (found.state, following(found).who, following(found).round) == ("blocked", "human", 0)
     assert following(found).summary == (
         "task-01 is blocked, says its implementer. When the cause is gone, `qrspi task retry "
-        f"{RUN} task-01` sends it again; `qrspi task skip {RUN} task-01 --reason TEXT` leaves the "
+        f"{RUN} task-01` sends it again, with `-m` and your answer where it asks something; `qrspi "
+        f"task skip {RUN} task-01 --reason TEXT` leaves the "
         "task out."
     )
     assert following(found).command == f"qrspi task retry {RUN} task-01"

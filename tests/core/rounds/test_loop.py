@@ -229,8 +229,8 @@ def test_what_an_agent_wrote_wrongly_is_for_the_agent_and_told_whole() -> None:
     assert [option.key for option in answer.options] == ["retry", "stop"]
     assert answer.summary == (
         "2 faults in what was written for goals round 1: whoever wrote it corrects it; "
-        f"scope-claude may be sent meanwhile. To have it made again: `qrspi resolve {state.run} "
-        "retry`."
+        f"scope-claude may be sent meanwhile. To have all that this agent wrote made again: "
+        f"`qrspi resolve {state.run} retry`."
     )
 
 

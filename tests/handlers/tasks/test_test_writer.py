@@ -137,7 +137,9 @@ def test_criteria_that_cannot_be_tested_go_to_a_person(tmp_path: Path) -> None:
     assert (answer.who, answer.kind, answer.asks) == ("human", "task", ())
     assert answer.summary == (
         f"{ONE} is blocked, says its test writer: Two tests, both fail. When the cause "
-        f"is gone, `qrspi task retry {run} {ONE}` sends it again; `qrspi task skip {run} {ONE} "
+        f"is gone, `qrspi task retry {run} {ONE}` sends it again, with `-m` and your answer where "
+        "it asks something; "
+        f"`qrspi task skip {run} {ONE} "
         f"--reason TEXT` leaves the task out; `qrspi config set {run} test_writer off` sends its "
         "implementer."
     )
