@@ -27,8 +27,8 @@ QUOTING = ("quoted", "command", "_at_root", "quote")
 PLAIN = {
     "the name of a run": {
         *("run", "facts.run", "job.run", "state.run", "decision.run.name", "run.name"),
-        *("found.name", "place.name", "tree.name", "workspace.name", "ended.program.run"),
-        *("os.path.basename(path)", "found.options[0]", "request.run.rpartition('/')[2]"),
+        *("run_dir.name", "place.name", "tree.name", "workspace.name", "ended.program.run"),
+        *("os.path.basename(path)", "chosen.options[0]", "request.run.rpartition('/')[2]"),
         *("slug_of(job.run)", "own"),  # a part of it
     },
     "a step, a task, a reviewer, by its own grammar": {
@@ -37,7 +37,7 @@ PLAIN = {
             "answer.step",
             "following.step",
             "change.step",
-            "found.step",
+            "claimed.step",
             "facts.step",
             "order.step",
             "to",
@@ -83,7 +83,7 @@ PLAIN = {
     },
     "made of words a to z": {"near or _IN_WORDS"},
     "words of the demonstration's script": {"' '.join(words)", "REPLY"},
-    "quoted where it is made": {"reply", "about"},
+    "quoted where it is made": {"reply", "about", "names"},
     "no command: what git said of itself": {"command.version()", "why", "output.words"},
 }
 # Texts that are filled in otherwise, each with words of the engine alone.

@@ -200,6 +200,7 @@ RESTS_ON = {
     ),
     "no manifest, or none that qrspi has on record": ("nobody knows who was sent",),
     "the commits that git has": (
+        "lacks lines that it has on {}: what was decided there",
         "it is a branch that tasks are merged into",
         "it is not merged into {}",
     ),
