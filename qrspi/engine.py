@@ -96,6 +96,10 @@ def _told(workspace: Workspace, surveyed: Survey, options: Options) -> RunState:
         from qrspi.world.runs import left_worktrees
 
         state = left_worktrees.told(state, workspace.path)
+    if state.next.asks and not options.sends:
+        from qrspi.world.runs import being_sent
+
+        state = being_sent.told(state, workspace.path)
     sent_at_once = options.sends and state.next.who == "agent" and not state.closed
     if surveyed.facts is None or not state.next.asks or sent_at_once:
         return state

@@ -137,6 +137,10 @@ def _told(run: RunDir, state: RunState) -> RunState:
         from qrspi.world.runs import silent_tasks
 
         state = silent_tasks.told(state)
+    if state.next.asks:
+        from qrspi.world.runs import being_sent
+
+        state = being_sent.told(state, run.path)
     if state.complete:
         from qrspi.world.runs import left_worktrees
 

@@ -171,7 +171,8 @@ class AnswerIntake:
                 notes += outcome.notes
             elif outcome is None and got.order.ask.kind in DRAFTING:
                 self._by_hand += 1
-                notes.append(f"{got.order.name}: its file is there; what it printed is kept beside")
+                kept = f".qrspi/dispatch/{got.order.place}.reply"
+                notes.append(f"{got.order.name}: its file is there; what it printed is in {kept}")
             elif outcome is None:
                 notes.append(f"{got.order.name} answered too late: its reply is kept, unused")
             elif _is_budget(outcome):

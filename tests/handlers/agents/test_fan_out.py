@@ -14,6 +14,7 @@ from qrspi.core.rounds.provenance import CameBy
 from qrspi.handlers.rounds import round_findings
 from qrspi.world.agents import dispatch_folder
 from tests import runs
+from tests.daemons import COMMAND
 from tests.handlers.refusals import halt, refusal
 from tests.handlers.shop import NOTHING, QUESTIONS, Shop, at_questions, commands, in_review, printed
 from tests.project import about
@@ -306,8 +307,10 @@ def test_an_answer_that_nobody_waits_for_any_more_is_kept_and_not_counted(tmp_pa
     shop = in_review(tmp_path / "shop", commands=commands(tmp_path / "agent"))
     round_one = shop.run / "reviews/design/round-01"
     # The host answers in place of the agent while that one is at work.
+    status = f"{COMMAND} status --root {shop.root} {runs.RUN}"
     shop.agent(
-        f"cat > /dev/null\n[ -e {round_one}/scope-claude.clean.md ] || "
+        f"{status} >> {tmp_path}/told\ncat > /dev/null\n"
+        f"[ -e {round_one}/scope-claude.clean.md ] || "
         f"printf %s '{clean}' > {round_one}/scope-claude.clean.md\nprintf NO_FINDINGS"
     )
     driven = shop.driven(folder=False, jobs=1)
@@ -319,6 +322,7 @@ def test_an_answer_that_nobody_waits_for_any_more_is_kept_and_not_counted(tmp_pa
         ("quality-claude", "done"),
         ("scope-claude", "late"),
     ]
+    assert "Agents are at work for it now: `qrspi" in (tmp_path / "told").read_text()
     notes = [note for one in driven.outcome.performed for note in one.notes]
     assert "scope-claude answered too late: its reply is kept, unused" in notes
 
