@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from qrspi.core.fleet import broker_address
@@ -49,9 +50,18 @@ def run(request: Request, wire: DispatchContext, argv: list[str], timeout: float
             limit=request.limit,
         )
     except OSError as error:
-        text = f"{argv[0]} cannot be started: {error.strerror}"
-        return Answer(problem=Problem("transport-no-program", text, found=argv[0]))
+        return Answer(problem=_not_started(request, argv[0], error))
     return Answer(spoken.out, spoken.seconds, _problem(argv[0], spoken, timeout, request, wire))
+
+
+def _not_started(request: Request, program: str, error: OSError) -> Problem:
+    field = request.permit.named.field if request.permit else ""
+    file = "config.md" if field.startswith("commands.") else ""
+    text, expected = f"{program} cannot be started: {error.strerror}", "a program that is there"
+    if not os.path.isdir(request.directory):
+        text = f"{program} cannot be started in {request.directory}: that folder is not there"
+        file, field, expected = "", "", "the folder that it works in"
+    return Problem("transport-no-program", text, file, field, program, expected)
 
 
 def environment(request: Request, wire: DispatchContext) -> Mapping[str, str]:

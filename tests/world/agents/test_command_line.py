@@ -271,3 +271,16 @@ def test_a_program_in_a_session_of_its_own_dies_with_a_killed_command_too(tmp_pa
     with running(PARENT.replace("DEAF", "AWAY"), tmp_path):
         until(lambda: pid.exists() and bool(pid.read_text()))
     until(lambda: not is_there(int(pid.read_text())))
+
+
+@pytest.mark.rule("OUT-07")
+def test_where_a_program_cannot_be_started_the_setting_or_the_folder_is_named() -> None:
+    problem = sent(request("no-such-agent-here")).problem
+    assert problem
+    assert (problem.file, problem.field[:9]) == ("config.md", "commands.")
+    lost = sent(request("sh", directory="/nowhere/at/all")).problem
+    assert lost
+    assert (lost.file, lost.message) == (
+        "",
+        "sh cannot be started in /nowhere/at/all: that folder is not there",
+    )
