@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 
 from qrspi.core.errors import Halt
 from qrspi.core.filenames import is_dropping
@@ -13,6 +14,7 @@ from qrspi.world.git import command
 from qrspi.world.git.refs import Ref, check, empty_tree, head, resolve
 from qrspi.world.git.repository import (
     Repo,
+    commit_by_files,
     identity,
     refuse_if_detached,
     refuse_if_locked,
@@ -308,6 +310,17 @@ def blobs(repo: Repo, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str]
                 data[place] = output[at : at + int(size)]
             at += int(size) + 1
     return data
+
+
+def contents_at_head(repo: Repo, paths: Sequence[str]) -> dict[str, bytes]:
+    """While HEAD is the same commit it has the same, so a daemon asks once."""
+    commit = commit_by_files(repo)
+    return _contents(repo, commit, tuple(paths)) if commit else contents(repo, "HEAD", paths)
+
+
+@lru_cache(maxsize=16)
+def _contents(repo: Repo, commit: str, paths: tuple[str, ...]) -> dict[str, bytes]:
+    return contents(repo, commit, paths)
 
 
 def to_restore(repo: Repo, path: str) -> str:

@@ -16,6 +16,7 @@ from qrspi.core.text.shell_words import quoted
 from qrspi.world.git import bare_folders, command
 
 _NOT_PLAIN = re.compile(rb"(?im)worktree|sha256|\[\s*include|\bbare\b(?!\s*=\s*false\s*$)")
+_ID = re.compile(rb"[0-9a-f]{40,64}\n?")
 _STEERING = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 _CONFIG_LIMIT = 1024 * 1024
 _RUNS = f"/{RUNS}/"
@@ -69,6 +70,15 @@ def branch(repo: Repo) -> str | None:
         return os.fsdecode(head.removeprefix(b"ref: refs/heads/").rstrip(b"\r\n"))
     output = command.read(repo.path, ["symbolic-ref", "--quiet", "HEAD"], ok=(0, 1)).out
     return os.fsdecode(output).strip().removeprefix("refs/heads/") or None
+
+
+def commit_by_files(repo: Repo) -> str:
+    """The commit at HEAD, as far as two small files tell; '' where only git can."""
+    head = _content(f"{repo.git_dir}/HEAD") or b""
+    if head.startswith(b"ref: refs/heads/"):
+        branch = os.fsdecode(head.removeprefix(b"ref: ").rstrip(b"\r\n"))
+        head = _content(f"{repo.common_dir}/{branch}") or b""
+    return head.decode("ascii").rstrip() if _ID.fullmatch(head) else ""
 
 
 def identity(repo: Repo, role: Literal["AUTHOR", "COMMITTER"] = "AUTHOR") -> str | None:

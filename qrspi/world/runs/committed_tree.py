@@ -55,7 +55,7 @@ class CommittedTree(DiskTree):
 
         try:
             repo = repository.find(self.path)
-            return commits.contents(repo, "HEAD", paths) if repo else {}
+            return commits.contents_at_head(repo, paths) if repo else {}
         except Halt:
             return {}
 

@@ -42,6 +42,7 @@ class Workspace(CommittedTree):
         super().__init__(path, in_git)
         self.changes: list[Change] = []
         self._root = self._lock = -1
+        self._orderly = False  # whether the last holder of the run was not killed
         self._is_whole = False  # whether git was asked if a record lost a line
 
     @property
@@ -68,7 +69,7 @@ class Workspace(CommittedTree):
             raise RuntimeError("the run is already locked here")
         busy = partial(_busy, self.name, timeout)
         with lock.held(self.path, "lock", timeout, command, busy) as grip:
-            self._root, self._lock = grip.folder, grip.file
+            self._root, self._lock, self._orderly = grip.folder, grip.file, grip.orderly
             try:
                 if not grip.orderly:
                     with reporting_errors(LOCK):
@@ -87,7 +88,8 @@ class Workspace(CommittedTree):
             now = atomic_write.present(directory, name)
             after = atomic_write.sha256(data)
             if now and now.sha == after:
-                _sync_both(directory, name)
+                if not self._orderly:
+                    _sync_both(directory, name)
                 return False
             _respect_read_only(directory, name, now)
             atomic_write.replace(directory, name, data, now and now.mode)
@@ -263,7 +265,7 @@ def _unchanged(path: str, now: atomic_write.Present | None, sha: str) -> atomic_
 
 
 def _sync_both(directory: int, name: str) -> None:
-    """The bytes may come from a command that was killed before it could sync them."""
+    """The bytes may be of a command that was killed before it could sync them."""
     with closing(atomic_write.open_regular(directory, name)) as fd:
         os.fsync(fd)
     atomic_write.sync(directory)

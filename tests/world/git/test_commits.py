@@ -10,7 +10,7 @@ import pytest
 from qrspi.core.errors import Halt, Refusal
 from qrspi.world.git import commits
 from qrspi.world.git.commits import Committed, Unchanged
-from qrspi.world.git.repository import Repo, find
+from qrspi.world.git.repository import Repo, commit_by_files, find
 from tests.project import RUN, Project, init, trap
 
 TRAILERS = ("QRSPI-Round: sample/plan/01", f"QRSPI-Manifest: {'a' * 64}")
@@ -484,3 +484,30 @@ def test_what_git_never_had_it_cannot_restore(project: Project, tmp_path: Path) 
     assert commits.to_restore(repo_of(project.run), "never.md") == ""
     init(tmp_path / "empty")
     assert commits.to_restore(repo_of(tmp_path / "empty"), "never.md") == ""
+
+
+@pytest.mark.rule("SEC-22")
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_head_has_is_asked_again_when_head_is_another(project: Project, packed: bool) -> None:
+    for text in ("one\n", "two\n"):
+        project.write("plan.md", text)
+        commit(project, "plan.md")
+        if packed:
+            project.git("pack-refs", "--all")
+        repo = repo_of(project.run)
+        assert bool(commit_by_files(repo)) is not packed
+        for _ in range(2):
+            found = commits.contents_at_head(repo, ["plan.md", "none.md"])
+            assert found == {"plan.md": text.encode()}
+    project.git("checkout", "-q", "--detach", "HEAD~1")
+    assert commit_by_files(repo) == project.git("rev-parse", "HEAD")
+    assert commits.contents_at_head(repo, ["plan.md"]) == {"plan.md": b"one\n"}
+
+
+def test_the_same_head_is_asked_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write("plan.md", "one\n")
+    commit(project, "plan.md")
+    repo = repo_of(project.run)
+    before = commits.contents_at_head(repo, ["plan.md"])
+    monkeypatch.setenv("PATH", "")  # where no git is
+    assert commits.contents_at_head(repo, ["plan.md"]) == before
