@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
+import least_look
 from lab import QRSPI, Lab, Measure, config, finding, quickest
 
 from qrspi.core.config.edit import initial
@@ -47,9 +49,16 @@ def measure(lab: Lab) -> Iterator[Measure]:
         yield lab.cold(what, command, project, goal, times=7, QRSPI_CACHE="off")
         what = "  the same with --json"
         yield lab.cold(what, [*command, "--json"], project, times=7, QRSPI_CACHE="off")
+        yield least(lab, "read", "  reading and hashing its texts alone", project)
         warm = 8 if count == 1000 else None
         yield lab.cold("  the same with a warm cache", command, project, warm, times=7)
+        yield least(lab, "ask", "  asking about its files alone", project)
     yield per_file(template)
+
+
+def least(lab: Lab, what: str, title: str, project: Path) -> Measure:
+    folder = project / "docs" / "qrspi"
+    return lab.cold(title, [sys.executable, least_look.__file__, what, folder], project, times=7)
 
 
 def make_run(run: Path) -> int:

@@ -61,14 +61,14 @@ _REACHES_OUT = frozenset(
     telnetlib urllib.request urllib3 uvicorn watchdog.tricks websockets xmlrpc""".split()
 )
 _STAYS_INSIDE = frozenset(
-    """__future__ _frozen_importlib_external _json _sha2 _sha256 _thread ast base64 binascii bisect
-    calendar click collections contextlib datetime difflib
+    """__future__ _frozen_importlib_external _json _sha2 _sha256 _thread array ast base64 binascii
+    bisect calendar click collections contextlib datetime difflib
     email.utils errno fcntl functools gc git glob hashlib hmac html http importlib inspect io
-    itertools jinja2 json jsonlines logging markdown_it markupsafe math mcp.server mcp.types nh3 os
-    pathlib platform plistlib pwd pydantic qrspi queue random re rich ruamel.yaml secrets select
-    selectors shlex shutil signal site sqlite3 stat starlette struct subprocess sys tempfile termios
-    textwrap threading time tomllib traceback tty types typing unicodedata urllib.parse warnings
-    watchdog webbrowser""".split()
+    itertools jinja2 json jsonlines logging markdown_it markupsafe marshal math mcp.server
+    mcp.types nh3 operator os pathlib platform plistlib pwd pydantic qrspi queue random re rich
+    ruamel.yaml secrets select selectors shlex shutil signal site sqlite3 stat starlette
+    struct subprocess sys tempfile termios textwrap threading time tomllib traceback tty types
+    typing unicodedata urllib.parse warnings watchdog webbrowser zlib""".split()
 )
 _STARTS = re.compile(
     r"subprocess\.(Popen|run|call|check_\w+|getoutput|getstatusoutput)|"

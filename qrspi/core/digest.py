@@ -18,7 +18,7 @@ else:
         except ImportError:
             from hashlib import sha256 as _own
 
-__all__ = ["of_parts", "sha256"]
+__all__ = ["expect_much", "of_parts", "sha256"]
 
 _MUCH = 1024 * 1024
 _hashed = 0
@@ -32,6 +32,14 @@ def sha256(data: bytes = b"") -> Hash:
     import hashlib
 
     return hashlib.sha256(data)
+
+
+def expect_much() -> None:
+    """Loads OpenSSL before it pays."""
+    import hashlib  # noqa: F401
+
+    global _hashed
+    _hashed += _MUCH
 
 
 def of_parts(parts: Iterable[bytes]) -> str:

@@ -1,7 +1,7 @@
 """The nouns. Records are named tuples: frozen, and far cheaper to define than a frozen slotted
 dataclass, which every cold start of `status` would pay for.
 
-This module does without `from __future__ import annotations`: `derivation.state_json` builds
+This module does without `from __future__ import annotations`: `derivation.state_values` builds
 records by the types of their fields, which would be texts then."""
 
 from collections.abc import Mapping, Sequence

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, NamedTuple, Self
 
-__all__ = ["NamedTuple"]
+__all__ = ["NamedTuple", "bare"]
+
+
+def bare(value: Any) -> Any:
+    """Records as tuples of no class, also those within others: `marshal` takes nothing else."""
+    return tuple(map(bare, value)) if isinstance(value, tuple) else value
 
 
 def _named(body: dict[str, Any]) -> dict[str, Any]:

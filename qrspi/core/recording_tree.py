@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from qrspi.core.hints import Literal
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import BODY_LIMIT, Entry, Fault, Rows, Tree, TreeOver
@@ -34,6 +36,14 @@ class RecordingTree(TreeOver):
         content = self._tree.read(path, limit)
         self._note(path, "whole", content)
         return content
+
+    def read_each(
+        self, folder: str, names: Sequence[str], limit: int = BODY_LIMIT
+    ) -> list[bytes | Fault]:
+        each = self._tree.read_each(folder, names, limit)
+        for name, found in zip(names, each, strict=True):
+            self._note(f"{folder}/{name}" if folder else name, "whole", found)
+        return each
 
     def tail(self, path: str, size: int) -> bytes | Fault:
         """Noted as the whole: whatever is added to the file changes its end."""

@@ -5,7 +5,7 @@ look. This saves a third of the system calls of `status`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from qrspi.core.tree import (
     BODY_LIMIT,
@@ -16,6 +16,7 @@ from qrspi.core.tree import (
     Rows,
     Tree,
     TreeOver,
+    one_by_one,
 )
 
 _ABSENT = Fault("absent")
@@ -47,6 +48,17 @@ class Snapshot(TreeOver):
             known = _ABSENT if self._lacks(path) else self._tree.read(path, limit)
             self._whole[path, limit] = known
         return known
+
+    def read_each(
+        self, folder: str, names: Sequence[str], limit: int = BODY_LIMIT
+    ) -> list[bytes | Fault]:
+        paths = [f"{folder}/{name}" if folder else name for name in names]
+        keys = [(path, limit) for path in paths]
+        if not (self._heads.keys().isdisjoint(paths) and self._whole.keys().isdisjoint(keys)):
+            return one_by_one(self, folder, names, limit)
+        found = self._tree.read_each(folder, names, limit)
+        self._whole.update(zip(keys, found, strict=True))
+        return found
 
     def tail(self, path: str, size: int) -> bytes | Fault:
         known = self._tails.get((path, size))

@@ -1,7 +1,7 @@
 """A read-only view of one run's files. The disk is one; a dict in a test is another. Paths are
 run-relative, with forward slashes."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from qrspi.core.hints import Any, Literal, Protocol
 from qrspi.core.named_tuple import NamedTuple
@@ -86,6 +86,11 @@ class Tree(Protocol):
 
     def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault: ...
 
+    def read_each(
+        self, folder: str, names: Sequence[str], limit: int = BODY_LIMIT
+    ) -> list[bytes | Fault]:
+        """What `read` finds of files that a listing of their folder has."""
+
     def tail(self, path: str, size: int) -> bytes | Fault:
         """The last bytes of a file, all of a shorter one: for logs, which have no end."""
 
@@ -125,6 +130,13 @@ def content(tree: Tree, path: str, limit: int = BODY_LIMIT) -> bytes:
     return b"" if isinstance(data, Fault) else data
 
 
+def one_by_one(
+    tree: Tree, folder: str, names: Sequence[str], limit: int = BODY_LIMIT
+) -> list[bytes | Fault]:
+    """For a tree that has no faster way to read several files."""
+    return [tree.read(f"{folder}/{name}" if folder else name, limit) for name in names]
+
+
 def exists(tree: Tree, path: str) -> bool:
     """Whether anything stands there, readable or not."""
     data = tree.head(path)
@@ -146,6 +158,8 @@ class TreeOver:
     @property
     def in_git(self) -> bool:
         return self._tree.in_git
+
+    read_each = one_by_one
 
     def tail(self, path: str, size: int) -> bytes | Fault:
         return self._tree.tail(path, size)
@@ -196,6 +210,8 @@ class MemoryTree:
             return Fault("not-a-file", "directory") if is_dir else Fault("absent")
         data = self._files[path]
         return data if len(data) <= limit else Fault("too-large", str(len(data)), limit)
+
+    read_each = one_by_one
 
     def tail(self, path: str, size: int) -> bytes | Fault:
         data = self.read(path)

@@ -3,16 +3,16 @@ small engine act, and now and then somebody meddles. After each event the run is
 
 from __future__ import annotations
 
-import json
 from random import Random
 from typing import NamedTuple
 
 from qrspi.core import reviewers
 from qrspi.core.config import reader as configs
-from qrspi.core.derivation import state_json
+from qrspi.core.derivation import state_values
 from qrspi.core.derivation.derive import Survey, derive, survey
 from qrspi.core.filenames import RoundPaths, pause_file
 from qrspi.core.model import Next
+from qrspi.core.named_tuple import bare
 from qrspi.core.pipeline import STEP, Subject, subject_of
 from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Record
@@ -68,7 +68,7 @@ def check(case: Case) -> str:
             meddled = True
     state = world.look().state
     assert state._replace(steps=()) == derive(world.tree, steps=False), state
-    assert state == state_json.load(json.loads(json.dumps(state))), state
+    assert state == state_values.load(bare(state)), state
     assert meddled or not state.errors, state.errors
     return "meddled with" if meddled else f"at {state.current_step}"
 

@@ -160,3 +160,17 @@ def test_white_space_behind_a_marker_changes_nothing(data: bytes) -> None:
         frontmatter.body(spaced) if frontmatter.body(spaced) != spaced else bare
     )
     assert frontmatter.status(bare, "a.md") == frontmatter.status(spaced, "a.md")
+
+
+@pytest.mark.rule("SEC-16")
+@MORE
+@example(b"---\nstatus: draft\n---", [b"", b"x\n---\n", b"\nbody"])
+@example(b"\xef\xbb\xbfbody", [b"", b"---\nstatus: draft\n---\n"])
+@given(files(), st.lists(st.binary(max_size=20), max_size=4))
+def test_texts_that_begin_alike_are_taken_apart_as_each_alone(
+    data: bytes, ends: list[bytes]
+) -> None:
+    texts = [data, *(data + end for end in ends), data[: len(data) // 2], data]
+    keys = ("status", "owner")
+    alone = [next(frontmatter.each_without((text,), keys)) for text in texts]
+    assert list(frontmatter.each_without(texts, keys)) == alone

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from qrspi.core.findings import guard, triage
 from qrspi.core.model import Round
 from qrspi.core.rounds import verified_file
-from qrspi.core.tree import BODY_LIMIT, Entry, Fault
+from qrspi.core.tree import BODY_LIMIT, Entry, Fault, one_by_one
 from qrspi.handlers.jobs.job import Options
 from qrspi.handlers.rounds import round_results
 from qrspi.world.runs.workspace import Workspace
@@ -51,6 +51,8 @@ class Shuffled:
 
     def read(self, path: str, limit: int = BODY_LIMIT) -> bytes | Fault:
         return self._tree.read(path, limit)
+
+    read_each = one_by_one
 
     def entries(self, path: str) -> tuple[Entry, ...] | Fault:
         found = self._tree.entries(path)

@@ -8,7 +8,6 @@ import time
 from contextlib import contextmanager
 
 from qrspi.core.derivation.compaction_advice import checkpoint
-from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt
 from qrspi.core.hints import TYPE_CHECKING, Any, TypeVar
 from qrspi.core.model import RunState, counted
@@ -18,7 +17,6 @@ from qrspi.render import run_page
 from qrspi.render.terminal import one_line, painter
 from qrspi.world.files.run_tree import inside_git
 from qrspi.world.runs import heartbeat, locate
-from qrspi.world.runs.committed_tree import CommittedTree
 from qrspi.world.runs.heartbeat import Daemon
 
 if TYPE_CHECKING:
@@ -102,6 +100,7 @@ def look(session: Session, request: Request) -> Standing:
 
 def _gates(run: RunDir) -> tuple[str, ...]:
     from qrspi.core.gates import gates_brief
+    from qrspi.world.runs.committed_tree import CommittedTree
 
     return gates_brief.of_run(CommittedTree(run.path))
 
@@ -121,6 +120,10 @@ def _derived(session: Session, runs: tuple[RunDir, ...], steps: bool) -> dict[Ru
 
 
 def _each(runs: Sequence[RunDir], in_git: bool, *, thorough: bool, steps: bool) -> list[RunState]:
+    # Imported here: of many runs the states may all be known.
+    from qrspi.core.derivation.derive import derive
+    from qrspi.world.runs.committed_tree import CommittedTree
+
     trees = (CommittedTree(run.path, in_git, glance=True) for run in runs)
     return [derive(tree, thorough=thorough, steps=steps) for tree in trees]
 

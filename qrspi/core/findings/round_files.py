@@ -66,6 +66,7 @@ class RoundFiles:
         self.directory = paths.directory
         self.place = place
         self._notes = notes
+        self._read: dict[str, bytes | Fault] = {}
         self.findings: list[Finding] = []
         self.cleans: list[Clean] = []
         self.sidecars: dict[str, Sidecar] = {}
@@ -81,9 +82,12 @@ class RoundFiles:
         """While a reply is being split, its reviewer counts as having handed in nothing."""
         split = {file.tag: entry.kind for entry, file in files if isinstance(file, SplitMarker)}
         self.splits = tuple(tag for tag, kind in split.items() if kind == "file")
-        for entry, file in files:
-            if not split or tag_of(file) not in split:
-                self._take(entry, file)
+        taken = [each for each in files if not split or tag_of(each[1]) not in split]
+        names = [entry.name for entry, file in taken if entry.kind == "file" and tag_of(file)]
+        read = self._tree.read_each(self.directory, names, FINDING_LIMIT)
+        self._read = dict(zip(names, read, strict=True))
+        for entry, file in taken:
+            self._take(entry, file)
 
     def _take(self, entry: Entry, file: RoundFile) -> None:
         page = self.page(entry.name)
@@ -160,7 +164,7 @@ class RoundFiles:
         if entry.kind != "file":
             data: bytes | Fault = Fault("not-a-file", entry.kind)
         else:
-            data = self._tree.read(page.file, FINDING_LIMIT)
+            data = self._read[entry.name]
         if isinstance(data, Fault):
             if data.kind == "absent":
                 return None

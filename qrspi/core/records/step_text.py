@@ -9,12 +9,21 @@ from qrspi.core.yaml import frontmatter
 
 
 def companions(tree: Tree, step: str) -> tuple[str, ...]:
-    found: list[str] = []
-    for pattern in STEP[step].companions:
-        folder, slash, shape = pattern.rpartition("/")
-        files = [name for name, kind in entries(tree, folder) if kind == "file"]
-        found += [folder + slash + name for name in _fitting(files, shape)]
-    return tuple(sorted(found))
+    return tuple(path for folder, names in _beside(tree, step) for path in _below(folder, names))
+
+
+def _beside(tree: Tree, step: str) -> list[tuple[str, list[str]]]:
+    """The folder of the companions with their names in it, where the step can have any."""
+    if not STEP[step].companions:
+        return []
+    patterns = [pattern.rpartition("/") for pattern in STEP[step].companions]
+    folder = patterns[0][0]
+    files = [name for name, kind in entries(tree, folder) if kind == "file"]
+    return [(folder, sorted(name for _, _, shape in patterns for name in _fitting(files, shape)))]
+
+
+def _below(folder: str, names: list[str]) -> list[str]:
+    return [f"{folder}/{name}" for name in names] if folder else names
 
 
 def _fitting(names: list[str], shape: str) -> list[str]:
@@ -47,7 +56,7 @@ def body_hash(tree: Tree, subject: Subject) -> str:
 
 def _parts(files: dict[str, bytes]) -> list[bytes]:
     parts = [part for path, data in files.items() for part in (path.encode(), _text(path, data))]
-    if [path for path, data in files.items() if b"\0" in data]:
+    if _with_nul(files):
         # A NUL also separates the files. With their lengths, one file that contains two cannot pass
         # for two.
         parts = [b"%d:%b" % (len(part), part) for part in parts]
@@ -63,10 +72,26 @@ def file_hash(tree: Tree, path: str) -> str:
 def is_unchanged(tree: Tree, subject: Subject, known: str) -> bool:
     if not known.startswith(VERSION):
         return False
-    parts, digest = _parts(_files(tree, subject)), known.removeprefix(VERSION)
+    files, digest = _files(tree, subject), known.removeprefix(VERSION)
     # Few texts have white space at line ends, and to look for it takes half as long as to hash.
-    as_is = bool(parts) and frontmatter.hash_as_is(parts) == digest
-    return as_is or (bool(parts) and frontmatter.body_hash(parts) == digest)
+    return bool(files) and (
+        _hash_as_is(files) == digest or frontmatter.body_hash(_parts(files)) == digest
+    )
+
+
+def _hash_as_is(files: dict[str, bytes]) -> str:
+    """The same as `body_hash` of a text without white space at line ends; '' of one with a NUL."""
+    if _with_nul(files):
+        return ""
+    pieces: list[bytes] = []
+    keys = _engine_fields(next(iter(files)))
+    for path, parts in zip(files, frontmatter.each_without(files.values(), keys), strict=True):
+        pieces += path.encode(), *parts
+    return frontmatter.hash_as_is(b"\0".join(pieces))
+
+
+def _with_nul(files: dict[str, bytes]) -> list[str]:
+    return [path for path, data in files.items() if b"\0" in data]
 
 
 def only_body_is_known(tree: Tree, subject: Subject, known: str) -> bool:
@@ -84,15 +109,16 @@ def may_be_unchanged(tree: Tree, subject: Subject, known: str) -> bool:
 
 def _files(tree: Tree, subject: Subject) -> dict[str, bytes]:
     """The artifact, then its companions as far as they can be read; nothing without an artifact."""
-    names = (subject.artifact,) if subject.is_task else paths(tree, subject.step)
-    files: dict[str, bytes] = {}
-    for path in names:
-        data = tree.read(path)
-        if not isinstance(data, Fault):
-            files[path] = _authored(tree, path, data)
-        elif path == names[0]:
-            return {}
-    return files
+    data = tree.read(subject.artifact)
+    if isinstance(data, Fault):
+        return {}
+    found = {subject.artifact: data}
+    for folder, names in () if subject.is_task else _beside(tree, subject.step):
+        each = zip(_below(folder, names), tree.read_each(folder, names), strict=True)
+        found.update((path, data) for path, data in each if not isinstance(data, Fault))
+    if subject.artifact.startswith("tasks/") or subject.step == "plan":
+        return {path: _authored(tree, path, data) for path, data in found.items()}
+    return found
 
 
 def texts(tree: Tree, step: str) -> dict[str, bytes]:
@@ -102,8 +128,11 @@ def texts(tree: Tree, step: str) -> dict[str, bytes]:
 
 
 def _text(path: str, data: bytes) -> bytes:
-    is_ci = path == STEP["integrate"].artifact
-    return frontmatter.without(data, _WITH_CI if is_ci else ENGINE_FIELDS)
+    return frontmatter.without(data, _engine_fields(path))
+
+
+def _engine_fields(path: str) -> tuple[str, ...]:
+    return _WITH_CI if path == "integration.md" else ENGINE_FIELDS
 
 
 ENGINE_FIELDS = ("status", "phase_start_commit", "feature_branch", "quality_verdict")

@@ -1,6 +1,6 @@
 """Frontmatter: split it from the body, and read it."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from qrspi.core import patterns
@@ -199,12 +199,24 @@ def without(data: bytes, keys: tuple[str, ...]) -> bytes:
     """The frontmatter's text without the lines of these fields, a NUL, and the body. A comment
     after a value stays, and so does a value of several lines: only what the engine writes itself
     is left out."""
-    block = _block(data)
-    if not isinstance(block, _Block):
-        return b"\0" + data.removeprefix(BOM)
-    start, end, body = block
-    find = _left_out if end - start <= _USUAL else _left_out.__wrapped__
-    return b"%b\0%b" % (find(data[start:end], keys), data[body:])
+    return b"\0".join(next(each_without((data,), keys)))
+
+
+def each_without(texts: Iterable[bytes], keys: tuple[str, ...]) -> Iterator[tuple[bytes, bytes]]:
+    """What is before the NUL and behind it, of each. Texts of one step mostly begin alike."""
+    before = kept = b""
+    for data in texts:
+        if not (before.endswith(b"\n") and data.startswith(before)):
+            block = _block(data)
+            if not isinstance(block, _Block):
+                yield b"", data.removeprefix(BOM)
+                continue
+            before, kept = data[: block.body], _left_out_of(data[block.start : block.end], keys)
+        yield kept, data[len(before) :]
+
+
+def _left_out_of(source: bytes, keys: tuple[str, ...]) -> bytes:
+    return (_left_out if len(source) <= _USUAL else _left_out.__wrapped__)(source, keys)
 
 
 @lru_cache(maxsize=256)  # for the same reason
@@ -239,13 +251,13 @@ def text_of(data: bytes) -> bytes:
 
 def body_hash(bodies: Iterable[bytes]) -> str:
     """SHA-256 of the bodies, without white space at line ends."""
-    return hash_as_is(map(_without_line_ends, bodies))
+    return hash_as_is(b"\0".join(map(_without_line_ends, bodies)))
 
 
-def hash_as_is(bodies: Iterable[bytes]) -> str:
+def hash_as_is(text: bytes) -> str:
     from qrspi.core.digest import sha256
 
-    return sha256(b"\0".join(bodies)).hexdigest()
+    return sha256(text).hexdigest()
 
 
 def _without_line_ends(text: bytes) -> bytes:

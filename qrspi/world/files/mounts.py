@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 
 TABLE = "/proc/self/mountinfo"
 
@@ -12,7 +11,6 @@ _SILENT = frozenset(
     """9p afs ceph cifs coda drvfs fuse fuseblk glusterfs lustre ncpfs nfs nfs4 prl_fs smb3 smbfs
     vboxsf virtiofs vmhgfs""".split()
 )
-_ESCAPED = re.compile(rb"\\([0-7]{3})")
 
 
 def gives_events(path: str, table: str = TABLE) -> bool:
@@ -33,8 +31,13 @@ def kind_of(path: bytes, lines: list[bytes]) -> str:
         words = fields.split(b" ")
         if len(words) < 5 or not more:
             continue
-        place = _ESCAPED.sub(lambda match: bytes([int(match[1], 8)]), words[4])
+        place = _unescaped(words[4])
         above = place == b"/" or path == place or path.startswith(place + b"/")
         if above and len(place) >= len(best):
             best, found = place, os.fsdecode(more.split(b" ")[0])
     return found
+
+
+def _unescaped(place: bytes) -> bytes:
+    """White space and backslashes stand there as octal numbers."""
+    return place.decode("unicode_escape").encode("latin-1") if b"\\" in place else place

@@ -4,12 +4,22 @@ descriptors makes sure that no directory on the way is a symlink."""
 import errno
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from operator import itemgetter
 
 from qrspi.core.hints import ClassVar
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.tree import BODY_LIMIT, FRONTMATTER_LIMIT, Earlier, Entry, Fault, Kind, Rows
+from qrspi.core.tree import (
+    BODY_LIMIT,
+    FRONTMATTER_LIMIT,
+    Earlier,
+    Entry,
+    Fault,
+    Kind,
+    Rows,
+    one_by_one,
+)
 
 HEAD = FRONTMATTER_LIMIT + 64
 
@@ -80,6 +90,22 @@ class DiskTree:
         size = self.size(path)
         return size if isinstance(size, Fault) else Fault("too-large", str(size), limit)
 
+    def read_each(
+        self, folder: str, names: Sequence[str], limit: int = BODY_LIMIT
+    ) -> list[bytes | Fault]:
+        """A glance opens their folder once, and takes its listing's word that they are files: half
+        the time for the texts of a run."""
+        if not (self._glance and folder):
+            return one_by_one(self, folder, names, limit)
+        try:
+            place = self._held_directory(folder)
+        except OSError:
+            return one_by_one(self, folder, names, limit)
+        most = min(limit + 1, _BLOCK)
+        small = [_small(place, name, most) for name in names]
+        pairs = zip(names, small, strict=True)
+        return [data or self.read(f"{folder}/{name}", limit) for name, data in pairs]
+
     def tail(self, path: str, size: int) -> bytes | Fault:
         fd = self.descriptor(path)
         if isinstance(fd, Fault):
@@ -109,7 +135,9 @@ class DiskTree:
                 self.let_go()
         try:
             with listing:
-                return tuple(sorted([_entry(Entry, (one.name, _kind(one))) for one in listing]))
+                return tuple(
+                    sorted([_entry(Entry, (one.name, _kind(one))) for one in listing], key=_name)
+                )
         except OSError as error:
             return fault_of(error)
 
@@ -167,9 +195,9 @@ class DiskTree:
 
     def _held_directory(self, path: str) -> int:
         """Kept open, which halves the cost of a round; used while its path still leads to it."""
-        held = self._held
-        if held and held[-1].path == path and (self._glance or self._leads_to(held[-1])):
-            return held[-1].fd
+        for held in self._held:
+            if held.path == path and self._leads_to(held):
+                return held.fd
         return self._walk(path)
 
     def _walk(self, path: str) -> int:
@@ -262,6 +290,22 @@ def step_into(fd: int | None, part: str, above: str = "") -> int:
         raise
 
 
+def _small(place: int, name: str, most: int) -> bytes:
+    """The content of a file that is shorter than this, as nearly every file is. Nothing for any
+    other, nor where there is no file that can be read."""
+    try:
+        fd = os.open(name, FILE_FLAGS, dir_fd=place)
+    except OSError:
+        return b""
+    try:
+        data = os.read(fd, most)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+    return data if len(data) < most else b""
+
+
 def _with_rest(fd: int, first: bytes, most: int) -> bytes:
     parts = [first]
     left = most - len(first)
@@ -282,6 +326,7 @@ def fault_of(error: OSError | ValueError) -> Fault:
     return Fault("unreadable", os.strerror(error.errno or 0))
 
 
+_name = itemgetter(0)
 _entry = tuple.__new__  # half the time of Entry(…), and `status --all` makes 200 for each run
 
 

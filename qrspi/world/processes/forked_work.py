@@ -1,17 +1,17 @@
-"""Reading many things with all cores: each child is a fork that sends what it found as JSON, where
-a record is a list. Only a process without threads forks: a lock that another thread holds would be
+"""Reading many things with all cores: each child is a fork that sends what it found, a record as a
+tuple of no class. Only a process without threads forks: a lock that another thread holds would be
 held in the child for ever. The share of a child that fails is read here."""
 
 from __future__ import annotations
 
 import _thread
-import json
+import marshal
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, NoReturn, TypeVar
 
-from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.hints import Any, NoReturn, TypeVar
+from qrspi.core.named_tuple import NamedTuple, bare
 
 FEWEST = 25  # things for each process; for fewer a fork takes longer than it spares
 MOST = 8  # processes
@@ -61,18 +61,19 @@ def _fork(work: Callable[[Thing], Any], things: Sequence[Thing]) -> _Child:
 def _send(pipe: int, work: Callable[[Thing], Any], things: Sequence[Thing]) -> NoReturn:
     """A failure is told by nothing: the parent comes upon it too."""
     try:
-        with open(pipe, "w") as file:
-            file.write(json.dumps([work(thing) for thing in things]))
+        with open(pipe, "wb") as file:
+            file.write(marshal.dumps([bare(work(thing)) for thing in things]))
     finally:
         os._exit(0)  # nothing that the parent has open is written or cleaned up twice
 
 
 def _found_by(child: _Child) -> list[Any] | None:
-    with open(child.pipe, closefd=False) as file:
+    """None where it ended before all of it was written."""
+    with open(child.pipe, "rb", closefd=False) as file:
         sent = file.read()
     try:
-        results: list[Any] = json.loads(sent)
-    except ValueError:
+        results: list[Any] = marshal.loads(sent)
+    except (EOFError, ValueError, TypeError):
         return None
     return results
 

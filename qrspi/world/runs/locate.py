@@ -42,8 +42,9 @@ def runs_and_odd(root: Root) -> tuple[tuple[RunDir, ...], tuple[str, ...]] | Fau
     if isinstance(names, Fault):
         return names
     there = [name for name in names if _is_visible(name) and is_run(f"{root.runs_dir}/{name}")]
-    runs = (RunDir(name, f"{root.runs_dir}/{name}") for name in there if is_run_name(name))
-    return tuple(runs), tuple(name for name in there if not is_run_name(name))
+    odd = tuple(name for name in there if not is_run_name(name))
+    proper = [name for name in there if name not in odd] if odd else there
+    return tuple(RunDir(name, f"{root.runs_dir}/{name}") for name in proper), odd
 
 
 def run_named(root: Root, name: str) -> RunDir | None:
@@ -168,6 +169,8 @@ def _begins(name: str, prefix: str) -> bool:
 
 def is_there(path: str) -> bool:
     """Whether anything is there; what cannot be looked at counts as there."""
+    if os.access(path, os.F_OK):
+        return True  # half the time of the careful way, which a link to nothing needs
     try:
         os.lstat(path)
     except OSError as error:

@@ -8,33 +8,37 @@ Neither is anything that could not be read: the disk may work next time although
 changed.
 
 Entries lie with the user's own files and never in a project, where an agent could write any state
-for any run. Each is a line of its own, which is parsed by the process that looks at the run.
+for any run. All of them are read and written at once, as Python writes values: JSON would take ten
+times as long. A sum stands before them, since what a disk has damaged must not be read like that.
 """
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import stat
+import sys
 import time
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from zlib import crc32
 
 import qrspi
-from qrspi.core.derivation import state_json
-from qrspi.core.derivation.derive import derive
-from qrspi.core.digest import sha256
-from qrspi.core.model import RunState
-from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.recording_tree import Observation, RecordingTree
+from qrspi.core import digest
+from qrspi.core.derivation import state_values
+from qrspi.core.hints import TYPE_CHECKING, Any
+from qrspi.core.named_tuple import NamedTuple, bare
 from qrspi.core.tree import Fault
 from qrspi.world.files import mounts
 from qrspi.world.files.run_tree import DiskTree, opened
 from qrspi.world.processes import forked_work
-from qrspi.world.runs.committed_tree import CommittedTree
-from qrspi.world.runs.locate import RunDir
+
+if TYPE_CHECKING:
+    from qrspi.core.model import RunState
+    from qrspi.core.recording_tree import Observation
+    from qrspi.world.runs.locate import RunDir
 
 SWITCH = "QRSPI_CACHE"  # `off`: every state is derived
 LIMIT = 256 * 1024 * 1024
@@ -42,63 +46,68 @@ SETTLED = 2_000_000_000  # nanoseconds: the coarsest clock of a file system, FAT
 
 
 class Entry(NamedTuple):
+    state: Any
     steps: bool  # whether the state has them
-    there: list[list[Any]]  # path, inode, size, time of change; the first is the run itself
-    absent: list[str]
-    state: Any  # as JSON
+    there: str = ""  # paths between NULs; the first is the run itself
+    said: bytes = b""  # inode, size, time of change of each; without any it is not kept
+    absent: str = ""  # paths too
 
 
 class StateCache:
-    """For one folder of runs. `find` or `entry`, then `keep` for each run, then `save` once."""
+    """For one folder of runs. `is_unchanged` or `entry`, then `keep` for each run, then `save`
+    once."""
 
     def __init__(self, runs_dir: str, *, in_git: bool, now: int) -> None:
         self._file = file(runs_dir)
         self._now = now
-        self._key = [qrspi.__version__, _code(), in_git, os.geteuid(), *sorted(os.getgroups())]
+        self._key = _key(in_git)
         self._old = _load(self._file, self._key)
-        self._new: dict[str, str] = {}
+        self._new: dict[str, Any] = {}
+
+    def knows(self, runs: Iterable[RunDir]) -> bool:
+        """Whether it has an entry for each."""
+        return all(run.name in self._old for run in runs)
+
+    def is_unchanged(self, run: RunDir, *, steps: bool) -> bool:
+        try:
+            entry = Entry(*self._old[run.name])
+        except (KeyError, TypeError):
+            return False
+        return entry.steps >= steps and _is_unchanged(run.path, entry)
+
+    def state(self, run: RunDir, *, steps: bool) -> RunState | None:
+        """Of a run that is unchanged."""
+        self._new[run.name] = self._old[run.name]
+        return state_values.load(self._old[run.name][0], steps=steps)
 
     def find(self, run: RunDir, *, steps: bool) -> RunState | None:
-        try:
-            entry = Entry(*json.loads(self._old[json.dumps(run.name)]))
-        except (KeyError, ValueError, TypeError, RecursionError):
-            return None
-        if (steps and not entry.steps) or not _is_unchanged(run.path, entry):
-            return None
-        return state_json.load(entry.state, steps=steps)
+        return self.state(run, steps=steps) if self.is_unchanged(run, steps=steps) else None
 
     def entry(
         self, run: RunDir, state: RunState, seen: Iterable[Observation], *, steps: bool
-    ) -> str | None:
-        """None where the state may not be kept."""
+    ) -> Entry:
         looked_at = tuple(seen)
         if any(one.found == "unreadable" for one in looked_at):
-            return None
-        said = {path: kernel(f"{run.path}/{path}") for path in _with_folders(looked_at)}
-        there: list[list[Any]] = [[path, *what[1:]] for path, what in said.items() if what]
-        if not there or any(one[-1] >= self._now - SETTLED for one in there):
-            return None
-        absent = [path for path, what in said.items() if what is None]
-        return json.dumps(Entry(steps, there, absent, state))
+            return Entry(state, steps)
+        known = {path: kernel(f"{run.path}/{path}") for path in _with_folders(looked_at)}
+        there = {path: what[1:] for path, what in known.items() if what}
+        if not there or any(what[-1] >= self._now - SETTLED for what in there.values()):
+            return Entry(state, steps)
+        said = _packed([number for what in there.values() for number in what])
+        absent = "\0".join(path for path, what in known.items() if what is None)
+        return Entry(state, steps, "\0".join(there), said, absent)
 
-    def keep(self, run: RunDir, entry: str | None) -> None:
-        """What it had where the entry is empty."""
-        name = json.dumps(run.name)
-        if entry is not None:
-            self._new[name] = entry or self._old[name]
+    def keep(self, run: RunDir, entry: Entry) -> None:
+        if entry.said:
+            self._new[run.name] = bare(entry)
 
     def save(self) -> None:
         """If it cannot be written, as on a read-only disk, the next `status` derives again."""
         if self._new == self._old:
             return
-        lines = [json.dumps(self._key), *map("\t".join, self._new.items())]
+        entries = marshal.dumps(self._new)
         with suppress(OSError, ValueError):
-            _write(self._file, "\n".join(lines).encode("ascii"))
-
-
-class Look(NamedTuple):
-    state: Any  # as JSON, where a child has looked
-    kept: str | None  # for `StateCache.keep`
+            _write(self._file, seal(self._key, entries) + entries)
 
 
 def states(
@@ -113,28 +122,57 @@ def states(
     cache = None
     if is_on(runs_dir):
         cache = StateCache(runs_dir, in_git=in_git, now=time.time_ns())
+    if cache is None or not cache.knows(runs):
+        _prepare()
     look = partial(_look, cache, in_git=in_git, steps=steps)
-    found = [Look(*values) for values in forked_work.each(look, runs, telling(runs))]
+    found = forked_work.each(look, runs, telling(runs))
+    pairs = zip(runs, found, strict=True)
+    derived = [_state(cache, run, one, in_git=in_git, steps=steps) for run, one in pairs]
     if cache:
-        for run, one in zip(runs, found, strict=True):
-            cache.keep(run, one.kept)
         cache.save()
-    states = (
-        one.state if isinstance(one.state, RunState) else state_json.load(one.state)
-        for one in found
-    )
-    return [state for state in states if state]
+    return derived
 
 
-def _look(cache: StateCache | None, run: RunDir, *, in_git: bool, steps: bool) -> Look:
-    if cache and (state := cache.find(run, steps=steps)):
-        return Look(state, "")
+def _prepare() -> None:
+    """Before the children are forked, each of which would do it. A look at runs that are all
+    unchanged does without."""
+    from qrspi.core.derivation import derive  # noqa: F401
+
+    digest.expect_much()
+
+
+def _look(cache: StateCache | None, run: RunDir, *, in_git: bool, steps: bool) -> Entry | None:
+    """None where its entry still holds."""
+    if cache and cache.is_unchanged(run, steps=steps):
+        return None
+    return _derived(cache, run, in_git=in_git, steps=steps)
+
+
+def _derived(cache: StateCache | None, run: RunDir, *, in_git: bool, steps: bool) -> Entry:
+    from qrspi.core.derivation.derive import derive
+    from qrspi.core.recording_tree import RecordingTree
+    from qrspi.world.runs.committed_tree import CommittedTree
+
     tree = CommittedTree(run.path, in_git, glance=True)
     if cache is None:
-        return Look(derive(tree, thorough=False, steps=steps), None)
+        return Entry(derive(tree, thorough=False, steps=steps), steps)
     recording = RecordingTree(tree)
     state = derive(recording, thorough=False, steps=steps)
-    return Look(state, cache.entry(run, state, recording.seen, steps=steps))
+    return cache.entry(run, state, recording.seen, steps=steps)
+
+
+def _state(
+    cache: StateCache | None, run: RunDir, found: Any, *, in_git: bool, steps: bool
+) -> RunState:
+    """Of what a look gave, here or in a child."""
+    if found is None and cache and (state := cache.state(run, steps=steps)):
+        return state
+    entry = Entry(*found) if found else _derived(cache, run, in_git=in_git, steps=steps)
+    if cache:
+        cache.keep(run, entry)
+    state = entry.state if hasattr(entry.state, "_fields") else state_values.load(entry.state)
+    assert state is not None, "a child has sent what is no state"
+    return state
 
 
 def is_on(runs_dir: str) -> bool:
@@ -154,22 +192,31 @@ def kernel(path: str) -> list[int] | None:
 def _is_unchanged(run: str, entry: Entry) -> bool:
     """An entry without files could not be found wrong, so it must begin with the run's folder."""
     try:
+        there, absent = entry.there.split("\0"), filter(None, entry.absent.split("\0"))
+        if there[0] != ".":
+            return False
         with opened(run) as place:  # from here the kernel has a fifth less to do for each file
-            if not _are_as_kept(place, entry.there):
+            if _packed(_said(place, there)) != entry.said:
                 return False
-        named = entry.there[0][0] == "."
-        return named and not any(os.path.lexists(f"{run}/{path}") for path in entry.absent)
-    except (OSError, ValueError, TypeError, IndexError):
+        return not any(os.path.lexists(f"{run}/{path}") for path in absent)
+    except (OSError, ValueError, TypeError, AttributeError):
         return False
 
 
-def _are_as_kept(place: int, there: list[list[Any]]) -> bool:
-    stat = os.stat  # this is the hot loop of a second `status --all`
-    for path, inode, size, changed in there:
+def _said(place: int, paths: Iterable[str]) -> list[int]:
+    stat, said = os.stat, list[int]()  # this is the hot loop of a second `status --all`
+    for path in paths:
         found = stat(path, dir_fd=place, follow_symlinks=False)
-        if found.st_ctime_ns != changed or found.st_ino != inode or found.st_size != size:
-            return False
-    return True
+        said += found.st_ino, found.st_size, found.st_ctime_ns
+    return said
+
+
+def _packed(numbers: list[int]) -> bytes:
+    """Nothing for a time before 1970, which nobody keeps."""
+    try:
+        return array("Q", numbers).tobytes()
+    except OverflowError:
+        return b""
 
 
 def _with_folders(seen: Iterable[Observation]) -> dict[str, None]:
@@ -185,41 +232,56 @@ def _with_folders(seen: Iterable[Observation]) -> dict[str, None]:
     return paths
 
 
-def _code() -> list[int]:
+def _key(in_git: bool) -> str:
+    """Who looks, by which code, and how the entries are written."""
+    python = (sys.implementation.cache_tag, sys.byteorder, array("Q").itemsize, marshal.version)
+    who = (os.geteuid(), *sorted(os.getgroups()))
+    return repr((qrspi.__version__, *_code(), python, who, in_git))
+
+
+def _code() -> tuple[int, int]:
     """Other code or tables may derive another state: how many files there are, and when the newest
     changed."""
     package = os.path.dirname(qrspi.__file__)
-    times: list[int] = []
-    for folder in ("core", "data"):
-        for place, _, names in os.walk(f"{package}/{folder}"):
-            if not place.endswith("__pycache__"):
-                times += [os.stat(f"{place}/{name}").st_mtime_ns for name in names]
-    return [len(times), max(times)]
+    times, folders = list[int](), [f"{package}/core", f"{package}/data"]
+    while folders:
+        with os.scandir(folders.pop()) as listing:
+            for entry in listing:
+                if not entry.is_dir():
+                    times.append(entry.stat().st_mtime_ns)
+                elif entry.name != "__pycache__":
+                    folders.append(entry.path)
+    return len(times), max(times)
 
 
 def file(runs_dir: str) -> str:
     """A relative XDG_CACHE_HOME is ignored, as its specification says."""
     said = os.environ.get("XDG_CACHE_HOME", "")
     home = said if said.startswith("/") else os.path.expanduser("~/.cache")
-    name = sha256(os.fsencode(os.path.realpath(runs_dir))).hexdigest()
-    return f"{home.rstrip('/')}/qrspi/states/{name}.json"
+    name = digest.sha256(os.fsencode(os.path.realpath(runs_dir))).hexdigest()
+    return f"{home.rstrip('/')}/qrspi/states/{name}"
 
 
-def _load(path: str, key: list[Any]) -> dict[str, str]:
-    """The entries by name, each still as it was written."""
+def _load(path: str, key: str) -> dict[str, Any]:
     folder, _, name = path.rpartition("/")
     if not (_is_only_ours(folder) and _is_only_ours(path)):
         return {}
     content = DiskTree(folder).read(name, LIMIT)
     if isinstance(content, Fault):
         return {}
-    try:
-        first, *lines = content.decode("ascii").split("\n")
-        if json.loads(first) != key:
-            return {}
-        return {name: entry for name, _, entry in (line.partition("\t") for line in lines)}
-    except (ValueError, RecursionError):
+    entries = content[content.find(b"\n") + 1 :]
+    if not content.startswith(seal(key, entries)):
         return {}
+    try:
+        found = marshal.loads(entries)
+    except (EOFError, ValueError, TypeError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def seal(key: str, entries: bytes) -> bytes:
+    """The line before the entries."""
+    return f"{key} {crc32(entries)}\n".encode()
 
 
 def _is_only_ours(path: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from qrspi.core.snapshot import Snapshot
 from qrspi.core.tree import BODY_LIMIT, FRONTMATTER_LIMIT, Entry, Fault, MemoryTree
 from qrspi.world.files.run_tree import DiskTree, inside_git
 
@@ -136,6 +137,34 @@ def test_what_is_no_file_is_not_waited_for(run: Path, monkeypatch: pytest.Monkey
         assert tree.read("design.md") == Fault("not-a-file", "fifo")
         assert tree.read("plan.md") == Fault("not-a-file", "socket")
         assert tree.entries("design.md") == Fault("not-a-file", "fifo")
+
+
+@pytest.mark.rule("SEC-02")
+@pytest.mark.parametrize("glance", [True, False])
+def test_files_read_at_once_are_what_each_is_read_as(run: Path, glance: bool) -> None:
+    folder = run / "research"
+    sizes = {"empty": 0, "small": 5, "block": 16 * 1024, "long": 100_000}
+    for name, size in sizes.items():
+        (folder / name).write_bytes(b"x" * size)
+    (folder / "link").symlink_to("small")
+    (folder / "folder").mkdir()
+    os.mkfifo(folder / "pipe")
+    names = (*sizes, "link", "folder", "pipe", "absent", "..", "summary.md")
+    tree = DiskTree(run, glance=glance)
+    for limit in (4, 5, 16 * 1024, BODY_LIMIT):
+        each = [tree.read(f"research/{name}", limit) for name in names]
+        assert tree.read_each("research", names, limit) == each
+        assert Snapshot(tree).read_each("research", names, limit) == each
+    assert tree.read_each("absent", ("a", "b")) == [Fault("absent"), Fault("absent")]
+    assert tree.read_each("", ("goals.md",)) == [GOALS]
+
+
+def test_what_was_read_alone_is_not_read_again_with_others(run: Path) -> None:
+    """A derivation is of one moment."""
+    snapshot = Snapshot(DiskTree(run))
+    assert snapshot.read("research/summary.md") == b"summary"
+    (run / "research" / "summary.md").write_bytes(b"another")
+    assert snapshot.read_each("research", ("summary.md",)) == [b"summary"]
 
 
 @pytest.mark.rule("SEC-02", "FM-07")

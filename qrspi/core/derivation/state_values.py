@@ -1,5 +1,5 @@
-"""A run's state read back from JSON, for the cache of `status`. JSON writes records, which are
-tuples, as lists; the types of the fields say which list is what."""
+"""A run's state made again of bare tuples, for the cache of `status` and for what another process
+has derived. The types of the fields say which tuple is what."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def load(value: Any, *, steps: bool = True) -> RunState | None:
     build = _builder(RunState)
     assert build is not None
     try:
-        fields = value if steps else [*value[:_STEPS], (), *value[_STEPS + 1 :]]
+        fields = value if steps else (*value[:_STEPS], (), *value[_STEPS + 1 :])
         state: RunState = build(fields)
     except (TypeError, ValueError):
         return None
@@ -28,7 +28,7 @@ def load(value: Any, *, steps: bool = True) -> RunState | None:
 
 @cache
 def _builder(kind: Any) -> Build | None:
-    """What builds a value of this type from JSON's; None when JSON's own value will do."""
+    """What builds a value of this type; None when the bare one will do."""
     if hasattr(kind, "_fields"):
         return _record(kind)
     if getattr(kind, "__origin__", None) is tuple:
