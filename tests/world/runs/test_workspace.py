@@ -75,6 +75,25 @@ def test_the_same_bytes_are_not_written_again(run: Path, space: Workspace) -> No
     assert space.changes == []
 
 
+@pytest.mark.rule("ENG-05")
+def test_what_is_there_already_is_synced_only_after_a_kill(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+
+    def written() -> int:
+        with Workspace(run).locked() as space:
+            before = len(synced)
+            space.write("plan.md", b"plan\n")
+            return len(synced) - before
+
+    written()
+    monkeypatch.setattr(os, "fsync", synced.append)
+    assert written() == 0
+    (run / ".qrspi" / "lock").write_text("1 killed\n")
+    assert written() == 2, "the file and its folder"
+
+
 @pytest.mark.rule("ENG-01")
 def test_a_reader_keeps_the_old_file_whole(run: Path, space: Workspace) -> None:
     with (run / "goals.md").open("rb") as reader:
