@@ -63,7 +63,10 @@ def read(facts: Facts) -> Batch:
 def drawn_up(facts: Facts) -> Batch:
     """The same, and the tasks that are drafts, as if they were approved: to be listed."""
     if is_full(facts.route) and FILE in facts.names:
-        return read(facts)
+        mapped = read(facts)
+        # A draft may still be the map of the phase before.
+        if facts.statuses.get("parallelize") == "approved" or not mapped.problems:
+            return mapped
     known, unreadable = task_file.read_all(facts.tree)
     here = {key: task for key, task in known.items() if task.phase in (None, facts.phase)}
     approved = {key: one._replace(status="approved") for key, one in here.items()}

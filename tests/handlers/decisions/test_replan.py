@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from qrspi.core.derivation.derive import derive
+from qrspi.core.code_steps import batch
+from qrspi.core.derivation.derive import derive, survey
 from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.filenames import prompt_file
 from qrspi.core.model import Ask
@@ -145,6 +146,8 @@ def test_when_the_plan_is_approved_again_the_phase_is_put_away(shop: Workshop) -
     assert not shop.has("replan-pending.md")
     state = derive(shop.workspace())
     assert (state.phase, state.current_step, state.next.action) == (2, "parallelize", "author")
+    facts = survey(shop.workspace()).facts
+    assert facts and [item.key for item in batch.drawn_up(facts).items] == ["task-04"]
     assert [problem.code for problem in state.warnings if "after-approval" in problem.code] == []
     phase = next(line for line in shop.records() if line["event"] == "phase")
     assert [(mark["step"], mark["round"]) for mark in phase["resets"]] == [
