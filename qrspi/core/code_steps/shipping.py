@@ -135,10 +135,13 @@ def to_send(facts: Facts) -> str:
     return f". Its work waits on branch {branch}; {body} has the text for a pull request."
 
 
+_TRUNKS = ("main", "master", "trunk", "null")  # what is merged there has arrived, null is none
+
+
 def branch_to_send(facts: Facts) -> str:
     plan = frontmatter.fields(facts.tree.head(STEP["plan"].artifact))
-    branch = frontmatter.text(plan, "feature_branch") or ""
-    return "" if facts.config.feature_branch or branch == "null" else branch
+    branch = facts.config.feature_branch or frontmatter.text(plan, "feature_branch") or ""
+    return "" if branch in (*_TRUNKS, facts.config.base_branch) else branch
 
 
 def title(facts: Facts) -> str:
