@@ -1,8 +1,6 @@
 """The nouns. Records are named tuples: frozen, and far cheaper to define than a frozen slotted
-dataclass, which every cold start of `status` would pay for.
-
-This module does without `from __future__ import annotations`: `derivation.state_values` builds
-records by the types of their fields, which would be texts then."""
+dataclass, which every cold start of `status` would pay for. There are no future annotations here:
+`derivation.state_values` builds records by the types of their fields, which would be texts then."""
 
 from collections.abc import Mapping, Sequence
 
@@ -136,8 +134,9 @@ class Problem(NamedTuple):
 
 
 class Option(NamedTuple):
-    key: str  # `qrspi resolve KEY` takes it
+    key: str
     label: str
+    command: str = ""  # what takes it; words in capitals stand for what a person says
 
 
 class Finding(NamedTuple):
@@ -296,11 +295,17 @@ class Next(NamedTuple):
 
     @property
     def runnable(self) -> str:
-        """The command, unless a person must first put something in the place of a capital word."""
-        return "" if _PLACES.intersection(self.command.split()) else self.command
+        """The command, unless a person must first choose, write a text, or fill in a word."""
+        chooses = len(self.options) > 1 and self.command in (one.command for one in self.options)
+        writes = self.kind == "author" and "--dispatch" not in self.command
+        asks = self.who == "human" and (chooses or writes)
+        return "" if asks or _PLACES.intersection(self.command.split()) else self.command
+
+    def hint(self, run: str) -> str:
+        return self.runnable or (f"qrspi status {run}" if self.command else "")
 
 
-_PLACES = frozenset(("TEXT", "'CMD'", "BRANCH", "FILE", "STEP"))
+_PLACES = frozenset(("TEXT", "'CMD'", "BRANCH", "FILE", "STEP", "N", "REASON"))
 
 
 class CheckpointRow(NamedTuple):

@@ -81,6 +81,8 @@ def _derived(job: Job) -> Due | None:
     action = following.kind if following.kind in MECHANICAL else following.action
     if job.options.anyway and following.kind == "approve" and job.loop and job.loop.fresh:
         action = "prepare-round"
+    elif job.options.anyway and following.kind == "author":
+        return _as_it_is(job)
     elif following.who != "engine" and not _is_answered(job, action):
         return None
     if action == "commit-round" and not job.commits:
@@ -91,6 +93,17 @@ def _derived(job: Job) -> Due | None:
     if entry.asked_for and job.options.actor == "watch":
         return None
     return Due(entry.handler(), entry.rehearsal)
+
+
+def _as_it_is(job: Job) -> Due | None:
+    """A review of a text that was returned to draft and has not changed."""
+    from qrspi.core.steps import authoring
+
+    if not authoring.is_returned(job.facts):
+        return None
+    from qrspi.handlers.rounds import prepare
+
+    return Due(prepare.as_it_is, "whole") if prepare.opened_as_it_is(job) else None
 
 
 def _is_answered(job: Job, question: model.Action | model.NextKind) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from qrspi.core.derivation.compaction_advice import checkpoint
 from qrspi.core.filenames import prompt_file
 from qrspi.core.hints import TYPE_CHECKING, Any
-from qrspi.core.model import Next, NextKind, Problem, RunState, StateOfTests, StepState
+from qrspi.core.model import Next, NextKind, Option, Problem, RunState, StateOfTests, StepState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.render import problems
 from qrspi.render.terminal import Paint, cells_of, fitted, one_line, plain, table
@@ -78,7 +78,7 @@ def next_document(following: Next) -> dict[str, Any]:
         "waits_for": list(following.missing),
         "inputs": list(following.inputs),
         "prompts": [prompt_file(ask) for ask in (*following.asks, *following.beside)],
-        "options": [option._asdict() for option in following.options],
+        "options": options(following.options),
         "command": following.runnable or None,
         "kind": following.kind or None,
     }
@@ -90,6 +90,10 @@ def next_document(following: Next) -> dict[str, Any]:
     if advice := checkpoint(following):
         document["compaction"] = {key: text for key, text in advice._asdict().items() if text}
     return document
+
+
+def options(offered: Iterable[Option]) -> list[dict[str, str | None]]:
+    return [{**one._asdict(), "command": one.command or None} for one in offered]
 
 
 def run_page(state: RunState, look: Look = PLAIN) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qrspi.core.code_steps import implementers
+from qrspi.core.derivation import option_commands
 from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.render import run_page
 from qrspi.render.terminal import cells_of, fitted, table
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from qrspi.handlers.tasks.start import Started
 
 
-def document(task: TaskState, merged: frozenset[str]) -> dict[str, Any]:
+def document(run: str, task: TaskState, merged: frozenset[str]) -> dict[str, Any]:
     start, report = task.start, task.report
     return {
         "task": task.key,
@@ -37,8 +38,12 @@ def document(task: TaskState, merged: frozenset[str]) -> dict[str, Any]:
         "round": task.loop.round if task.loop and task.loop.round else None,
         "outcome": task.outcome.ending if task.outcome else None,
         "reason": task.outcome.reason if task.outcome else None,
-        "next": run_page.next_document(task.next) if task.next else None,
+        "next": _next(run, task),
     }
+
+
+def _next(run: str, task: TaskState) -> dict[str, Any] | None:
+    return run_page.next_document(option_commands.named(run, task.next)) if task.next else None
 
 
 def _base(task: TaskState) -> str:

@@ -97,6 +97,19 @@ def test_abort_changes_nothing_and_is_no_error(project: Path, qrspi: Call) -> No
     assert (run / "config.md").read_bytes() == before
 
 
+@pytest.mark.rule("LIV-29", "OUT-02")
+def test_each_option_is_answered_by_the_same_document(project: Path, qrspi: Call) -> None:
+    run = runs.on_disk(project, READY)
+    schema = Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
+    for more in (["--dry-run"], []):
+        document = qrspi("resolve", RUN, "2", "--json", *more).json
+        schema.validate(document)
+        assert document["dry_run"] == bool(more)
+        assert [one["file"] for one in document["changes"]] == ["config.md"]
+    assert read((run / "config.md").read_bytes()).review_mode == "single"
+    assert document["next"] == qrspi("status", "--json").json["runs"][0]["next"]
+
+
 @pytest.mark.rule("LIV-29")
 def test_what_is_left_to_a_person_changes_nothing(project: Path, qrspi: Call) -> None:
     old = config().replace(b"---\n", b"---\ncodex_reviews: true\n", 1)
@@ -125,17 +138,20 @@ def test_a_number_too_high_is_told_what_is_asked(project: Path, qrspi: Call) -> 
         3,
         "",
         "config.md is to be put right: say the number of one of the ways that status lists\n"
-        f"  qrspi config set {RUN} review_depth quick review_mode loop\n",
+        f"  qrspi status {RUN}\n",
     )
 
 
 @pytest.mark.rule("LIV-02", "LIV-24")
-def test_the_command_of_a_question_answers_it(project: Path, qrspi: Call) -> None:
+def test_the_command_of_an_option_answers_and_none_is_chosen_for_a_person(
+    project: Path, qrspi: Call
+) -> None:
     runs.on_disk(project, READY)
     asked = qrspi("status", "--json").json["runs"][0]["next"]
     answer = f"qrspi config set {RUN} review_depth quick review_mode loop"
-    assert (asked["kind"], asked["command"]) == ("config", answer)
-    assert qrspi(*asked["command"].split()[1:]).code == 0
+    assert (asked["kind"], asked["command"]) == ("config", None)
+    assert asked["options"][0]["command"] == answer
+    assert qrspi(*answer.split()[1:]).code == 0
     assert qrspi("status", "--json").json["runs"][0]["next"]["kind"] != "config"
 
 
@@ -162,7 +178,7 @@ def test_what_is_said_on_stderr_is_folded(project: Path) -> None:
         "  config.md: how are tasks reviewed? review_depth",
         "  (quick or deep) and review_mode (single or loop)",
         "  are yours to choose",
-        f"  qrspi config set {RUN} review_depth quick review_mode loop",
+        f"  qrspi status {RUN}",
     ]
 
 

@@ -361,7 +361,7 @@ def test_decisions_one_by_one_or_together(project: Path, qrspi: Call) -> None:
         3,
         "",
         "scope-claude.R1-F01: it is decided already: apply; undecided: scope-claude.R1-F02\n"
-        f"  qrspi decide {RUN} scope-claude.R1-F02 apply\n",
+        f"  qrspi status {RUN}\n",
     )
     document = valid(qrspi("decide", "--all", "skip", "--json"), "decide")
     assert document["decisions"] == {"scope-claude.R1-F02": "skip"}

@@ -55,6 +55,7 @@ def test_a_run_on_the_default_branch_is_asked_before_anything_is_merged(
     assert gate["options"][0] == {
         "key": "continue",
         "label": "approve implementation.md; then say which branch to merge task-01 into",
+        "command": f"qrspi resolve {RUN} continue",
     }
     tip = shop.git("rev-parse", "main^{tree}")
     assert ASK in qrspi("resolve", RUN, "continue").out

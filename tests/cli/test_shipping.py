@@ -81,7 +81,10 @@ def test_failing_tests_are_said_before_any_reviewer_is_sent(begin: Begin, qrspi:
     }
     answer = qrspi("next", RUN, "--json").json["next"]
     assert (answer["action"], answer["who"], answer["kind"]) == ("decide", "human", "test")
-    assert answer["command"] == f"qrspi resolve {RUN} fix"
+    assert (answer["command"], answer["options"][0]["command"]) == (
+        None,
+        f"qrspi resolve {RUN} fix",
+    )
     assert [one["key"] for one in answer["options"]] == ["fix", "rerun", "review", "ship"]
     summary = (
         f"{FAILED}. Nobody has reviewed this yet. `qrspi resolve {RUN} fix` goes back to the plan: "
@@ -146,7 +149,7 @@ def test_nobody_ships_failing_tests_without_a_reason(begin: Begin, qrspi: Call) 
     assert (refused.code, refused.err) == (
         3,
         f"{FAILED}. test-results.md is approved all the same only with a reason: --failing "
-        f"-m REASON\n  qrspi resolve {RUN} fix\n",
+        f"-m REASON\n  qrspi status {RUN}\n",
     )
     assert qrspi("resolve", RUN, "ship").code == 3
     assert qrspi("resolve", RUN, "ship", "--failing").code == 2
@@ -182,7 +185,10 @@ def test_tests_that_passed_need_no_reason_and_take_none(begin: Begin, qrspi: Cal
     assert qrspi("status", RUN).out.count("Tests: passed\n") == 1
     shop.review("test", 1, TESTERS)
     answer = qrspi("next", RUN, "--json").json["next"]
-    assert answer["command"] == f"qrspi resolve {RUN} ship"
+    assert (answer["command"], answer["options"][0]["command"]) == (
+        None,
+        f"qrspi resolve {RUN} ship",
+    )
     refused = qrspi("resolve", RUN, "ship", "--failing", "-m", "To be safe.")
     assert (refused.code, refused.err) == (
         3,
@@ -201,7 +207,10 @@ def test_kept_findings_need_a_reason_too(begin: Begin, qrspi: Call) -> None:
     shop = begin()
     shop.review("test", 1, TESTERS, wrong="Nothing is tested.")
     answer = qrspi("next", RUN, "--json").json["next"]
-    assert answer["command"] == f"qrspi resolve {RUN} fix"
+    assert (answer["command"], answer["options"][0]["command"]) == (
+        None,
+        f"qrspi resolve {RUN} fix",
+    )
     assert answer["because"] == [
         "The tests passed",
         "1 kept finding is not settled",
@@ -218,7 +227,10 @@ def test_tests_that_nobody_ran_are_called_not_run(begin: Begin, qrspi: Call) -> 
     shop = begin(gates="")
     assert known_tests(qrspi) == {"state": "not-run", "summary": NOT_RUN, "failures": []}
     answer = qrspi("next", RUN, "--json").json["next"]
-    assert answer["command"] == f"qrspi resolve {RUN} fix"
+    assert (answer["command"], answer["options"][0]["command"]) == (
+        None,
+        f"qrspi resolve {RUN} fix",
+    )
     assert answer["summary"] == (
         f"{NOT_RUN}. Nobody has reviewed this yet. `qrspi resolve {RUN} fix` goes back to the "
         f"plan: {THEN}. `qrspi config set {RUN} gates.test_command 'CMD'` has them run. Did you "
@@ -323,7 +335,10 @@ def test_reviewers_are_sent_all_the_same_when_a_person_says_so(begin: Begin, qrs
     )
     shop.review("test", 1, TESTERS)
     answer = qrspi("next", RUN, "--json").json["next"]
-    assert answer["command"] == f"qrspi resolve {RUN} fix"
+    assert (answer["command"], answer["options"][0]["command"]) == (
+        None,
+        f"qrspi resolve {RUN} fix",
+    )
     assert [one["key"] for one in answer["options"]] == ["fix", "rerun", "ship"]
 
 
@@ -418,7 +433,8 @@ def test_a_full_run_has_the_same_words(
     )
     shop.review("test", 1, TESTERS)
     answer = qrspi("next", RUN, "--json").json["next"]
-    assert (answer["kind"], answer["command"]) == ("test", f"qrspi resolve {RUN} fix")
+    assert (answer["kind"], answer["command"]) == ("test", None)
+    assert answer["options"][0]["command"] == f"qrspi resolve {RUN} fix"
     assert [one["key"] for one in answer["options"]] == ["fix", "rerun", "ship"]
     assert qrspi("resolve", RUN, "ship").code == 3
     copy = shop.copy("other")
@@ -441,7 +457,10 @@ def test_a_review_that_was_skipped_is_offered_again_first(begin: Begin, qrspi: C
         "or `fix`, which goes back to the plan."
     )
     assert [one["key"] for one in asked["options"]] == ["review", "rerun", "ship", "fix"]
-    assert asked["command"] == f"qrspi resolve {RUN} review"
+    assert (asked["command"], asked["options"][0]["command"]) == (
+        None,
+        f"qrspi resolve {RUN} review",
+    )
     assert qrspi("resolve", RUN, "review").code == 0
     asked = qrspi("next", RUN, "--json").json["next"]
     assert (asked["action"], asked["round"]) == ("review", 2)

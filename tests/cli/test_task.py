@@ -62,7 +62,7 @@ def test_tasks_are_listed_and_started(shop: Workshop, qrspi: Call) -> None:
     listed = checked(qrspi("task", "list", "--json").json, "task-list")
     assert listed["waves"] == [["task-01", "task-02"], ["task-03"]]
     assert [one["state"] for one in listed["tasks"]] == ["implementing", "ready", "waiting"]
-    assert listed["tasks"][0]["next"]["command"].startswith(f"qrspi task report {RUN} task-01")
+    assert listed["tasks"][0]["next"]["command"] == f"qrspi next {RUN}"
 
 
 def test_the_command_an_implementer_is_given_reaches_the_run_from_its_work_tree(

@@ -281,7 +281,7 @@ def test_a_batch_that_a_review_found_fault_with_is_not_gone_on_with_first(
     shop.take("task-01", "a.py", "a = 1\n")
     shop.next()
     asked = answer(qrspi)
-    assert (asked["kind"], asked["command"]) == ("batch", f"qrspi resolve {RUN} continue")
+    assert (asked["kind"], asked["command"]) == ("batch", None)
     assert qrspi("resolve", RUN, "rerun-reviews").code == 0
     qrspi("next", RUN)
     tags = tuple(answer(qrspi)["waits_for"])
@@ -289,10 +289,10 @@ def test_a_batch_that_a_review_found_fault_with_is_not_gone_on_with_first(
     qrspi("next", RUN)
     asked = answer(qrspi)
     assert [one["key"] for one in asked["options"]] == ["fix", "continue", "rerun-reviews", "stop"]
-    assert asked["command"] == f"qrspi resolve {RUN} fix"
+    assert asked["options"][0]["command"] == f"qrspi resolve {RUN} fix"
     assert asked["care"] == ["Findings: 1 kept in round 1."]
     refused = qrspi("approve", RUN)
-    assert (refused.code, refused.err.splitlines()[-1]) == (3, f"  qrspi resolve {RUN} fix")
+    assert (refused.code, refused.err.splitlines()[-1]) == (3, f"  qrspi status {RUN}")
 
 
 @pytest.mark.rule("LIV-02", "IMP-10")
@@ -318,15 +318,21 @@ def test_the_author_of_a_text_that_was_reset_is_told_why(project: Path, qrspi: C
     scenes.git(project, "init", "-q", "-b", "feature")
     scenes.git(project, "add", ".")
     scenes.git(project, "commit", "-qm", "Begin")
+    scenes.git(project, "branch", "main")
     qrspi("rewind", "--to", "goals", "-m", "It names no list.", "--yes")
     for step in ("goals", "questions", "research"):
         assert qrspi("approve", RUN, step, "--unreviewed").code == 0
     asked = qrspi("next", "--json").json["next"]
     assert (asked["kind"], asked["step"]) == ("author", "design")
     assert asked["summary"].endswith(
-        f" `qrspi approve {RUN} design --unreviewed` approves design.md as it is."
+        f" `qrspi next {RUN} --anyway` has design.md reviewed as it is, `qrspi approve {RUN} "
+        "design --unreviewed` approves it so."
     )
-    told = qrspi("prompt", RUN, "author").out.splitlines()
+    before = qrspi("prompt", RUN, "author")
+    reviewed = qrspi("next", "--anyway", "--json").json["next"]
+    assert (reviewed["kind"], reviewed["step"], reviewed["round"]) == ("review", "design", 1)
+
+    told = before.out.splitlines()
     at = told.index("feedback_paths:")
     assert told[at : at + 4] == [
         "feedback_paths:",

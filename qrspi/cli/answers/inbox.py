@@ -10,6 +10,7 @@ from qrspi.core.derivation import waiting
 from qrspi.core.derivation.waiting import Item
 from qrspi.core.model import RunState
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.render import run_page
 from qrspi.render.terminal import one_line
 from qrspi.world.runs import locate
 
@@ -26,7 +27,7 @@ def look(session: Session) -> Inbox:
 
 def show(session: Session, commands: bool = False) -> None:
     items = look(session).items
-    lines = [one_line(item.command) for item in items] if commands else _lines(items)
+    lines = _to_edit(items) if commands else _lines(items)
     session.answer({"schema": "qrspi/inbox/v1", "items": list(map(document, items))}, lines)
 
 
@@ -42,7 +43,17 @@ def counts(session: Session, names: Iterable[str] | None = None) -> dict[str, in
 
 def document(item: Item) -> dict[str, object]:
     said = item._asdict()
-    return {**said, **{name: said[name] or None for name in ("step", "round", "finding")}}
+    runnable = said.pop("runnable")
+    named = {name: said[name] or None for name in ("step", "round", "finding")}
+    command = item.command if runnable else None
+    return {**said, **named, "command": command, "options": run_page.options(item.options)}
+
+
+def _to_edit(found: tuple[Item, ...]) -> list[str]:
+    """To be run as it stands: what only a person can choose is left out with a #."""
+    return [
+        f"{'' if item.runnable else '# '}{one_line(way)}" for item in found for way in item.ways
+    ]
 
 
 def _lines(found: tuple[Item, ...]) -> list[str]:
@@ -55,7 +66,7 @@ def _lines(found: tuple[Item, ...]) -> list[str]:
         lines += [
             f"{item.run}  {item.kind}{about}",
             f"  {one_line(item.summary)}",
-            f"  $ {one_line(item.command)}",
+            *(f"  $ {one_line(way)}" for way in item.ways),
             "",
         ]
     return lines[:-1]

@@ -29,7 +29,7 @@ def show(session: Session, run: str | None = None) -> None:
         "schema": "qrspi/task-list/v1",
         "run": found.name,
         "phase": facts.phase,
-        "tasks": [pages.document(task, merged) for task in tasks],
+        "tasks": [pages.document(found.name, task, merged) for task in tasks],
         "waves": _waves(tasks),
         "problems": problems.violations(wrong),
         "warnings": problems.warnings(planned.warnings),

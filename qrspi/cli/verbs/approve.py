@@ -86,7 +86,7 @@ def _asked(decision: DecisionCommand, word: str | None, consent: Consent) -> Con
     approve.plan_for(job, shown, consent)  # what is refused is not asked about
     decision.session.note(*job.next.care)
     question = f"{shown.sentence}. Approve {shown.artifact} all the same?"
-    if AGAIN not in job.next.options:
+    if AGAIN.key not in (option.key for option in job.next.options):
         decision.confirm(f"{question} (y/n)", f"{shown.artifact} is not approved")
     elif decision.session.choose(question, (f"No: {AGAIN.label}", "Yes: approve it as it is")) == 0:
         _review_again(decision, consent.who)

@@ -135,7 +135,7 @@ def _unanswered(session: Session) -> Misuse:
     run = session.run(None)
     following = derive(CommittedTree(run.path), session.run_path(run)).next
     if following.kind != "pause":
-        problem = permits.nothing_to_decide(following)
+        problem = permits.nothing_to_decide(run.name, following)
         return run_words.misuse(problem.message, field="FINDING", hint=problem.hint)
     listed = ", ".join(following.missing)
     text = f"say what becomes of the findings that wait: {listed}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Sequence
 
@@ -19,7 +20,7 @@ from qrspi.core.hints import Any
 from qrspi.core.model import Next, Problem
 from qrspi.core.pipeline import subject
 from qrspi.core.steps import permits
-from qrspi.handlers.changes.change_set import ChangeSet
+from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.menus import menu
 from qrspi.handlers.menus.menu import More
@@ -52,7 +53,8 @@ def command(
 ) -> None:
     """Answer the menu that a run stands at; `qrspi status` shows its options.
 
-    An option is named by its word or by its number.
+    An option is named by its word or by its number. Some are taken by a command of their own, which
+    the refusal names; with --json each option has its `command`.
     """
     if not words:
         raise _unanswered(session)
@@ -84,13 +86,14 @@ def _unanswered(session: Session) -> Misuse:
     following = derive(CommittedTree(run.path), session.run_path(run)).next
     if not following.options:
         text = f"no menu is open: {permits.now(following)}"
-        return run_words.misuse(text, field="OPTION", hint=following.command)
+        return run_words.misuse(text, field="OPTION", hint=following.hint(run.name))
     keys = [option.key for option in following.options]
     if following.who == "human" and not keys[0].isdigit():
         keys = [f"{at} ({key})" for at, key in enumerate(keys, 1)]
     listed = ", ".join(keys)
     text = f"say which option of {run.name}: {listed}"
-    hint = f"qrspi resolve {run.name} {following.options[0].key}"
+    first = following.options[0]
+    hint = first.command or f"qrspi resolve {run.name} {first.key}"
     return run_words.misuse(text, field="OPTION", expected=listed, hint=hint)
 
 
@@ -107,24 +110,46 @@ def _of_config(following: Next, number: int) -> str:
 def _carried_out(decision: DecisionCommand, way: str, *, dry_run: bool) -> None:
     command, session = config_problems.command_of(way), decision.session
     if way == config_problems.ABORT:
-        session.answer(_unchanged(decision, dry_run), ["Nothing was changed."])
+        session.answer(_of_way(decision, "abort", dry_run), ["Nothing was changed."])
         return
     if not command:
         text = f"nothing was changed; that is left to you: {way}"
         raise Refusal(Problem("not-offered", text, field="OPTION", found=way))
     words = shlex.split(command)[1:]
-    group = click.get_current_context().find_root().command
-    group.main([*words, *(["--dry-run"] if dry_run else [])], obj=session, standalone_mode=False)
-    if words[:2] in (["config", "set"], ["route", "set"]) and not (dry_run or session.json):
+    if session.json:
+        session.answer(_of_way(decision, command, dry_run, _quietly(session, words, dry_run)), [])
+        return
+    _run(session, words, dry_run)
+    if words[:2] in (["config", "set"], ["route", "set"]) and not dry_run:
         following = derive(decision.workspace, decision.path).next
         session.answer({}, ["", *run_page.next_lines(following)])
 
 
-def _unchanged(decision: DecisionCommand, dry_run: bool) -> dict[str, Any]:
+def _run(session: Session, words: list[str], dry_run: bool) -> None:
+    group = click.get_current_context().find_root().command
+    group.main([*words, *(["--dry-run"] if dry_run else [])], obj=session, standalone_mode=False)
+
+
+def _quietly(session: Session, words: list[str], dry_run: bool) -> tuple[Edit, ...]:
+    """Whichever command it is, what is answered is about the option that was chosen."""
+    from qrspi.cli.in_process import KeptSession
+
+    kept = KeptSession(session, session.surface, b"")
+    _run(kept, words, dry_run)
+    session.note(*kept.notes)
+    said = json.loads("".join(kept.written) or "{}")
+    changed = said.get("changed", words[0] == "init")
+    return (Edit("write", "config.md", " ".join(words)),) if changed else ()
+
+
+def _of_way(
+    decision: DecisionCommand, option: str, dry_run: bool, edits: tuple[Edit, ...] = ()
+) -> dict[str, Any]:
     following = derive(decision.workspace, decision.path).next
-    change = menu.stop(following.step or "")
+    notes = () if edits else ("nothing was changed",)
+    change = ChangeSet("resolve", following.step or "", 0, edits, notes=notes)
     document = outcomes.decision_document("resolve", decision.run.name, change, None, following)
-    return document | {"option": "abort", "performed": [], "warnings": [], "dry_run": dry_run}
+    return document | {"option": option, "performed": [], "warnings": [], "dry_run": dry_run}
 
 
 def _reason(key: str, failing: bool, reason: str) -> str:

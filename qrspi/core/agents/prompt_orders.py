@@ -206,6 +206,16 @@ def again_at_work(rejected: tuple[str, ...]) -> Iterator[str]:
         )
 
 
+def replanned(phase: int, *, is_replanned: bool) -> Iterator[str]:
+    if is_replanned:
+        yield (
+            f"Phase {phase - 1} is over, and the plan is open for phase {phase}: change `plan.md`, "
+            f"and write or change the tasks of phase {phase}, new ones under numbers that are "
+            f"free. Tasks of phase {phase - 1} are done: leave their files as they are. What is "
+            "`status: replan-draft` stays so. `replan.md`, where it is given, proposes changes."
+        )
+
+
 _SPOKEN = (
     "People have spoken about this text, or about one that it is made from: what they say is in "
     "`feedback/`, and the text as it was, where there is one, is given too. Meet each point of "

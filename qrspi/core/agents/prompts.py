@@ -42,6 +42,7 @@ class Reviewer(NamedTuple):
     test_command: str = ""  # of code; `none` where nothing runs tests
     scope_hint: tuple[str, ...] = ()  # only when the round was narrowed
     rejected: tuple[str, ...] = ()  # why its last answer was not taken
+    corrects: bool = False  # what was rejected is there
     actual_model: str = ""
     prints: bool = False
     travels: bool = False  # to another machine: no paths, and the diffs as texts
@@ -66,6 +67,7 @@ class Verifier(NamedTuple):
     sources: tuple[Source, ...] = ()
     earlier: tuple[Source, ...] = ()  # in a later round: a line for each finding so far
     rejected: tuple[str, ...] = ()
+    corrects: bool = False
     actual_model: str = ""
     prints: bool = False
     travels: bool = False
@@ -83,6 +85,7 @@ class Author(NamedTuple):
     pipeline: str = ""
     slug: str = ""  # of the run, where branches are named
     phase: int = 1
+    is_replanned: bool = False  # the phase before is over, and the plan is changed for this one
     asked: QuestionGroup | None = None  # for questions of research: one, or several in one answer
     question_budget: int | None = None
     visual_fidelity_required: bool = False
@@ -183,7 +186,7 @@ def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
         *prompt_orders.apart(given.worktree_paths),
         *prompt_orders.tests_of(given.test_command),
         *((prompt_orders.CONCERNS,) if given.concerns else ()),
-        *prompt_orders.again(given.rejected),
+        *prompt_orders.again(given.rejected, corrects=given.corrects),
     )
     return _prompt(role, lines, named, orders)
 
@@ -233,7 +236,7 @@ def verifier_prompt(given: Verifier, parts: Parts) -> str:
         *prompt_orders.apart(given.worktree_paths),
         *prompt_orders.tests_of(given.test_command),
         *((prompt_orders.EARLIER_SCORED,) if given.earlier else ()),
-        *prompt_orders.again(given.rejected),
+        *prompt_orders.again(given.rejected, corrects=given.corrects),
         *prompt_orders.owed(roles.for_section(given.rules, _section(given.step)), given.worktree),
     )
     sources = ("sources", (*given.sources, *given.diffs))
@@ -258,6 +261,7 @@ def author_prompt(given: Author, parts: Parts) -> str:
         *away,
         *prompt_orders.code_elsewhere(given.code_path),
         *several,
+        *prompt_orders.replanned(given.phase, is_replanned=given.is_replanned),
         *prompt_orders.spoken(given.said),
         *prompt_orders.again(given.rejected, corrects=given.corrects),
     )

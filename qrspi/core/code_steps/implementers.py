@@ -49,7 +49,7 @@ def send(facts: Facts, tasks: tuple[TaskState, ...], *, now: bool = False) -> Ne
         missing=tuple(task.key for task in tasks),
         inputs=tuple(path for task in tasks for path in (task.item.file, *task.findings)),
         asks=tuple(task.ask for task in tasks),
-        command=report(facts, tasks[0]),
+        command=f"qrspi next {facts.run}",  # once they have reported
         kind="implement",
     )
 

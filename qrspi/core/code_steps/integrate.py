@@ -76,7 +76,7 @@ def _not_implemented(facts: Facts, unfinished: tuple[TaskState, ...]) -> Next:
         because=tuple(f"{task.key} is {task.state}" for task in unfinished),
         step=facts.step,
         missing=keys,
-        command=f"qrspi rewind {facts.run} --to implement",
+        command=f"qrspi rewind {facts.run} --to implement --dry-run",  # shows what that resets
         kind="prerequisite",
     )
 

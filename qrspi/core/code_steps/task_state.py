@@ -361,7 +361,6 @@ def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
         f"{sending.ways(facts, (task.ask,))}. It ends with `{report}`.",
         inputs=(task.item.file, *review_action.to_fix(loop)),
         asks=(task.ask,),
-        command=report,
     )
     return task._replace(state="fixing", because=loop.because, next=following)
 

@@ -45,18 +45,37 @@ def awaited(following: Next) -> tuple[AwaitedFile, ...]:
     asked = [one for ask in (*following.asks, *following.beside) for one in _answers(ask)]
     match following.kind:
         case "fix-files":
-            wrong = (name for name in following.missing if "/" in name)
-            files = [*map(_to_correct, wrong), *asked]
+            # Whoever is asked to correct a file writes no other one.
+            wrong = [name for name in following.missing if "/" in name]
+            writers = set(map(_writer, wrong))
+            others = [ask for ask in following.asks if ask.target not in writers]
+            beside = (one for ask in (*others, *following.beside) for one in _answers(ask))
+            files = [*map(_to_correct, wrong), *beside]
+        case "failure":
+            folder = RoundPaths(subject_of(following.step).reviews, following.round).directory
+            names = (f"{folder}/{filenames.sidecar_file(stem)}" for stem in following.missing)
+            files = [AwaitedFile(name, "score") for name in names]
         case "pause":
             pause = filenames.pause_file(following.step, following.round)
             files = [AwaitedFile(pause, "decisions")]
         case _:
             known = {one.file for one in asked}
             named = (name for name in following.missing if name.endswith(".md"))
-            others = [AwaitedFile(name, _kind(name)) for name in named if name not in known]
+            texts = [AwaitedFile(name, _kind(name)) for name in named if name not in known]
             # A text that is there is corrected where it is at fault; no other is written.
-            files = others if others and following.action == "blocked" else [*asked, *others]
+            files = texts if texts and following.action == "blocked" else [*asked, *texts]
     return tuple(dict.fromkeys(files))
+
+
+def _writer(file: str) -> str:
+    """What its agent is asked by: a reviewer's tag, or the finding that a verifier scores."""
+    match filenames.parse_round_file(file.rpartition("/")[2]):
+        case filenames.FindingName(tag=name) | filenames.CleanName(tag=name):
+            return name
+        case filenames.SidecarName(stem=name):
+            return name
+        case _:
+            return ""
 
 
 def _to_correct(file: str) -> AwaitedFile:
@@ -80,8 +99,6 @@ def _answers(ask: Ask) -> Iterator[AwaitedFile]:
     match ask.kind:
         case "author":
             yield AwaitedFile(STEP[ask.subject].artifact, "artifact")
-            if ask.subject == "plan":  # and one more for each task that the plan has
-                yield AwaitedFile("tasks/task-01.md", "artifact")
         case "research-question":
             yield AwaitedFile(filenames.research_file(ask.target), "answer")
         case "review":
@@ -92,7 +109,6 @@ def _answers(ask: Ask) -> Iterator[AwaitedFile]:
             file = filenames.sidecar_file(ask.target)
             yield AwaitedFile(f"{_round(ask).directory}/{file}", "score")
         case "fix":
-            yield AwaitedFile(subject_of(ask.subject).artifact, "artifact")
             yield AwaitedFile(_round(ask).dispositions, "dispositions")
         case "implement":
             from qrspi.core.records import task_records

@@ -25,8 +25,8 @@ def checkpoint(following: Next) -> Compaction | None:
     if following.who == "human":
         return Compaction("piggyback")
     reason = _REASONS.get(following.action)
-    if following.who != "agent" or reason is None:
-        return None
+    if following.who != "agent" or reason is None or following.kind == "fix-files":
+        return None  # whoever wrote a file corrects it, and a reviewer may be at it still
     kind = "pre-handoff" if following.action == "author" else "pre-fanout"
     subject = f"Recommend /compact ({kind}) — {following.step}"
     return Compaction(kind, subject, f"{kind}: {reason}. User decides whether to /compact.")

@@ -91,12 +91,12 @@ def survey(
         current_step=step,
         complete=step is None and not unread,
         steps=_steps(facts, answer) if steps else (),
-        next=_closed(facts) if CLOSED in facts.names else answer.next,
+        next=_closed(facts) if CLOSED in facts.names else _with_commands(tree.name, answer.next),
         warnings=warnings,
         errors=unread + errors + broken + _faults(answer),
         closed=CLOSED in facts.names,
         checkpoints=answer.checkpoints,
-        aside=answer.aside,
+        aside=tuple(_with_commands(tree.name, one) for one in answer.aside),
         tests=answer.tests if step else approved_tests(facts),
     )
     return Survey(state, None if unread else facts, answer.loop)
@@ -122,7 +122,7 @@ def _unusable(tree: Tree, path: str, config: Config) -> RunState:
         current_step=None,
         complete=False,
         steps=(),
-        next=unusable_config.ask(tree, errors),
+        next=_with_commands(tree.name, unusable_config.ask(tree, errors)),
         errors=errors,
         closed=not isinstance(tree.head(CLOSED), Fault),
     )
@@ -153,7 +153,8 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
         from qrspi.core.steps import replanning
 
         if following := replanning.answer(facts):
-            return Answer(following), ()
+            about = replanning.of_plan(facts, following)
+            return _with_inputs(about, _as_sent(about, Answer(following))), ()
     if errors:
         from qrspi.core.derivation import unusable_config
 
@@ -220,12 +221,20 @@ def _with_care(facts: Facts, answer: Answer) -> Answer:
     return answer._replace(next=answer.next._replace(care=care))
 
 
-def _as_sent(facts: Facts, answer: Answer) -> Answer:
-    if not answer.next.asks:
-        return answer
-    from qrspi.core.steps import next_actions
+def _with_commands(run: str, following: Next) -> Next:
+    if following.options:
+        from qrspi.core.derivation import option_commands
 
-    return answer._replace(next=next_actions.as_sent(facts, answer.next))
+        following = option_commands.named(run, following)
+    return following
+
+
+def _as_sent(facts: Facts, answer: Answer) -> Answer:
+    if answer.next.asks:
+        from qrspi.core.steps import next_actions
+
+        answer = answer._replace(next=next_actions.as_sent(facts, answer.next))
+    return answer
 
 
 def _with_inputs(facts: Facts, answer: Answer) -> Answer:
@@ -238,7 +247,6 @@ def _with_inputs(facts: Facts, answer: Answer) -> Answer:
 
 
 def _done(facts: Facts) -> Next:
-    # Imported here: only a run that is complete pays for it.
     from qrspi.core.code_steps import shipping
 
     because = (f"every artifact of the route is approved ({counted(len(facts.route), 'step')})",)
@@ -382,7 +390,6 @@ def _thorough(facts: Facts) -> tuple[Problem, ...]:
         warnings += vanished.from_run(facts.tree, vanished.LATELY)
     if not facts.tasks:
         return warnings + changed_since(facts)
-    # Imported by the first run that has tasks.
     from qrspi.core.artifacts import task_file
 
     warnings += task_file.scan(facts.tree) + changed_since(facts)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from qrspi.core.filenames import VERIFIED, RoundPaths
 from qrspi.core.hints import assert_never
 from qrspi.core.model import Ask, Next
-from qrspi.core.pipeline import CODE_STEPS, STEP, Subject, subject_of, upstream
+from qrspi.core.pipeline import CODE_STEPS, MARKER, STEP, Subject, subject_of, upstream
 from qrspi.core.records import step_text
 from qrspi.core.steps.facts import Facts
 from qrspi.core.tree import Tree, entries
@@ -76,10 +76,17 @@ def made_from(facts: Facts, subject: Subject | None) -> tuple[str, ...]:
         files += tuple(one for one in step_text.paths(facts.tree, "plan") if one not in files)
     if facts.step == "test":
         files += evidence(facts)
-    if facts.step == "replan":
-        came = (*_there(facts.tree, _RESULTS), *of_tasks(facts), *settled(facts))
+    if facts.step == "replan" or is_replanned(facts):
+        results = (STEP["replan"].artifact, *_RESULTS)
+        came = (*_there(facts.tree, results), *of_tasks(facts), *settled(facts))
+        came = tuple(path for path in came if path not in text(facts, subject_of(facts.step)))
         files += tuple(path for path in dict.fromkeys(came) if path not in files)
     return files + _of_all(facts, subject) if subject else files
+
+
+def is_replanned(facts: Facts) -> bool:
+    """Whether the plan is written for a phase after one that is over."""
+    return facts.step == "plan" and MARKER in facts.names
 
 
 def _of_all(facts: Facts, subject: Subject) -> tuple[str, ...]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from qrspi.core.derivation import option_commands
 from qrspi.core.hints import Literal
-from qrspi.core.model import Next, NextKind, RunState
+from qrspi.core.model import Next, NextKind, Option, RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 
@@ -30,6 +31,14 @@ class Item(NamedTuple):
     summary: str
     command: str
     finding: str = ""  # the finding to decide about, at a pause
+    options: tuple[Option, ...] = ()
+    runnable: bool = True  # the command decides nothing that a person has not
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """The command; or, where a person has to choose, one for each option."""
+        commands = [one.command for one in self.options if one.command]
+        return tuple(commands) if self.command in commands else (self.command,)
 
 
 def items(states: Iterable[RunState]) -> tuple[Item, ...]:
@@ -62,22 +71,25 @@ def _asked_for(state: RunState) -> Iterator[Item]:
     if asked.who != "human" and asked.kind != "fix-files":  # which a person can have made again
         return
     kind = _KINDS.get(asked.kind, "menu")
-    command = f"qrspi resolve {state.run} retry" if asked.kind == "fix-files" else asked.command
-    item = _item(state.run, kind, asked)._replace(command=command)
+    item = _item(state.run, kind, asked)
     if kind != "pause":
         yield item
         return
-    can = any(option.key == "loop-back" for option in asked.options)
-    back = {held.name for held in asked.held if can and held.verdict == "pause"}
-    for name in asked.missing:
-        others = "skip it, or go back to what it is really about" if name in back else "or skip it"
-        text = f"{name}: apply it, {others}"
-        decide = f"qrspi decide {state.run} {name} apply"
-        yield item._replace(summary=text, command=decide, finding=name)
+    for held in asked.held:
+        options = option_commands.about_finding(state.run, held, asked.options)
+        back = any(option.key == "loop-back" for option in options)
+        others = "skip it, or go back to what it is really about" if back else "or skip it"
+        yield item._replace(
+            summary=f"{held.name}: apply it, {others}",
+            command=options[0].command,
+            finding=held.name,
+            options=options,
+        )
 
 
 def _item(run: str, kind: Kind, asked: Next) -> Item:
-    return Item(run, kind, asked.step, asked.round, asked.summary, asked.command)
+    item = Item(run, kind, asked.step, asked.round, asked.summary, asked.command)
+    return item._replace(options=asked.options, runnable=asked.runnable != "")
 
 
 _DOUBTS = ("claims-approval", "edited-after-approval")

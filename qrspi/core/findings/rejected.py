@@ -16,11 +16,16 @@ _ABSENT = ("missing_output", "missing_sidecar")
 
 def reasons(read: Round) -> bytes:
     faults = (item for item in read.blocking if item.code not in _ABSENT)
-    lines = ({"agent": _agent(item), "message": item.message} for item in faults)
+    lines = ({"agent": agent(item), "message": item.message} for item in faults)
     return "".join(f"{plain_json.dumps(line)}\n" for line in lines).encode()
 
 
-def _agent(problem: Problem) -> str:
+def about(read: Round, name: str) -> tuple[str, ...]:
+    """What is wrong with the files of this agent."""
+    return tuple(fault.message for fault in read.violations if agent(fault) == name)
+
+
+def agent(problem: Problem) -> str:
     """A reviewer's tag; for a verifier, the finding that it scores."""
     name = parse_round_file(problem.file.rpartition("/")[2])
     if isinstance(name, filenames.SidecarName):

@@ -95,7 +95,13 @@ def is_returned(facts: Facts) -> bool:
     entry = approvals.newest(facts.records, facts.step)
     if entry is None or entry.event not in ("rewind", "phase"):
         return False
-    return step_text.may_be_unchanged(facts.tree, subject_of(facts.step), entry.body_hash)
+    subject = subject_of(facts.step)
+    if not step_text.may_be_unchanged(facts.tree, subject, entry.body_hash):
+        return False
+    from qrspi.core.rounds import round_list
+
+    # Unless a person had it reviewed as it is.
+    return round_list.highest(facts.tree, subject) <= entry.round
 
 
 def _outdated(facts: Facts) -> tuple[str, ...]:
@@ -124,9 +130,14 @@ def returned(facts: Facts) -> str:
     if entry is None or not word:
         return ""
     artifact = STEP[facts.step].artifact
-    path = entry.feedback or rejected_by(facts, facts.tree.read(artifact))
+    path = _words_with(facts, entry)
     read = f": read {path}" if path else ""
     return f"{artifact} was {word}{_signed(entry)}{read}. "
+
+
+def _words_with(facts: Facts, entry: Record) -> str:
+    """The words of whoever sent it back."""
+    return entry.feedback or rejected_by(facts, facts.tree.read(STEP[facts.step].artifact))
 
 
 def _signed(entry: Record) -> str:
@@ -197,12 +208,17 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
         f"{f'; {_KEPT}' if facts.step == 'research' else ''}.{_as_it_was(facts)}",
         because=why,
         step=facts.step,
-        missing=(STEP[facts.step].artifact,),
+        missing=(STEP[facts.step].artifact, *_first_task(facts)),
         inputs=tuple(inputs),
         asks=(Ask("author", facts.step),),
         command=f"qrspi next {facts.run}",
         kind="author",
     )
+
+
+def _first_task(facts: Facts) -> tuple[str, ...]:
+    """A plan has at least one, and one file for each."""
+    return ("tasks/task-01.md",) if facts.step == "plan" and not facts.tasks else ()
 
 
 def _reset(facts: Facts) -> Record | None:
@@ -220,10 +236,15 @@ def _why_reset(facts: Facts) -> str:
 
 def _as_it_was(facts: Facts) -> str:
     """Where only an earlier step was found wanting, the text may stand."""
-    if _reset(facts) is None or not is_returned(facts) or facts.step == "research":
+    entry = approvals.newest(facts.records, facts.step)
+    if entry is None or entry.event != "rewind" or not is_returned(facts):
         return ""
-    command = f"qrspi approve {facts.run} {facts.step} --unreviewed"
-    return f" `{command}` approves {STEP[facts.step].artifact} as it is."
+    if facts.step == "research" or (_reset(facts) is None and _words_with(facts, entry)):
+        return ""
+    again = f" `qrspi next {facts.run} --anyway` has {STEP[facts.step].artifact} reviewed as it is"
+    if _reset(facts) is None:
+        return f"{again}."
+    return f"{again}, `qrspi approve {facts.run} {facts.step} --unreviewed` approves it so."
 
 
 def _as_it_is(facts: Facts) -> tuple[str, ...]:

@@ -29,7 +29,8 @@ def approve(facts: Facts, following: Next, step: str, surface: str) -> Problem |
         or _not_current(facts, following, step)
         or _not_there(facts, following, step)
         or _needs_others(facts, step)
-        or _at_work(following, step)
+        or _without_tasks(facts, following, step)
+        or _at_work(facts, following, step)
     )
 
 
@@ -83,22 +84,22 @@ def rewind(facts: Facts, target: str) -> Problem | None:
     )
 
 
-def decide(following: Next, loop: Loop | None, name: str) -> Problem | None:
+def decide(run: str, following: Next, loop: Loop | None, name: str) -> Problem | None:
     """Only a finding that waits in the open round, and only once."""
     if loop is None or loop.pause is None or loop.stage != "paused":
-        return nothing_to_decide(following, name)
+        return nothing_to_decide(run, following, name)
     choice = loop.pause.decisions.get(name)
     if choice == "pending":
         return None
     why = f"it is decided already: {choice}" if choice else _not_waiting(loop, name)
     listed = ", ".join(loop.pause.undecided)
-    text, hint = f"{name}: {why}; undecided: {listed}", following.command
+    text, hint = f"{name}: {why}; undecided: {listed}", following.hint(run)
     return Problem("not-to-decide", text, field="FINDING", found=name, expected=listed, hint=hint)
 
 
-def nothing_to_decide(following: Next, name: str = "", what: str = "finding") -> Problem:
+def nothing_to_decide(run: str, following: Next, name: str = "", what: str = "finding") -> Problem:
     text = f"no {what} waits for a decision: {now(following)}"
-    return Problem("nothing-to-decide", text, found=name, hint=following.command)
+    return Problem("nothing-to-decide", text, found=name, hint=following.hint(run))
 
 
 _WAITS: dict[Action, str] = {
@@ -227,7 +228,7 @@ def _approved_already(facts: Facts, following: Next, step: str) -> Problem | Non
         text = f"{artifact} was approved with another text: take that back first, with `{back}`"
         return Problem("already-approved", text, file=artifact, hint=back)
     text = f"{artifact} is approved already: {now(following)}"
-    return Problem("already-approved", text, file=artifact, hint=following.command)
+    return Problem("already-approved", text, file=artifact, hint=following.hint(facts.run))
 
 
 def _not_current(facts: Facts, following: Next, step: str) -> Problem | None:
@@ -237,7 +238,12 @@ def _not_current(facts: Facts, following: Next, step: str) -> Problem | None:
     where = facts.step or "its end"
     text = f"{step} is not the current step, the run is at {where}: {now(following)}"
     return Problem(
-        "not-current", text, field="STEP", found=step, expected=facts.step, hint=following.command
+        "not-current",
+        text,
+        field="STEP",
+        found=step,
+        expected=facts.step,
+        hint=following.hint(facts.run),
     )
 
 
@@ -246,7 +252,7 @@ def _not_there(facts: Facts, following: Next, step: str) -> Problem | None:
     match artifact_status(facts.tree, step):
         case "missing", _:
             text = f"{artifact} does not exist: {now(following)}"
-            return Problem("missing-artifact", text, file=artifact, hint=following.command)
+            return Problem("missing-artifact", text, file=artifact, hint=following.hint(facts.run))
         case "invalid", Problem() as problem:
             return problem._replace(message=f"{problem.message}; correct it first")
         case _:
@@ -262,10 +268,24 @@ def _needs_others(facts: Facts, step: str) -> Problem | None:
     return Problem("unmet-prerequisite", text, file=file, expected=missing, hint=hint)
 
 
-def _at_work(following: Next, step: str) -> Problem | None:
+def _without_tasks(facts: Facts, following: Next, step: str) -> Problem | None:
+    """Tasks of the phase that is over are put away with it."""
+    if step != "plan" or following.kind != "replan-edit":
+        return None
+    if any(status != "approved" for status in facts.tasks.values()):
+        return None
+    artifact = STEP[step].artifact
+    text = f"{artifact} has no task for the next phase: {now(following)}"
+    expected = f"{', '.join(following.missing)} for the next phase"
+    return Problem(
+        "not-ready", text, file=artifact, expected=expected, hint=following.hint(facts.run)
+    )
+
+
+def _at_work(facts: Facts, following: Next, step: str) -> Problem | None:
     """One finished task does not finish the batch, whatever a record beside it says."""
     if step not in CODE_STEPS or following.action == "approve" or following.kind == "test":
         return None
     artifact = STEP[step].artifact
     text = f"{step} is not ready to be approved: {now(following)}"
-    return Problem("not-ready", text, file=artifact, hint=following.command)
+    return Problem("not-ready", text, file=artifact, hint=following.hint(facts.run))

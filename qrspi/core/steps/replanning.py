@@ -9,7 +9,8 @@ import re
 
 from qrspi.core.model import Ask, Next, NextKind, Option
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import MARKER, STEP
+from qrspi.core.pipeline import MARKER, STEP, subject_of
+from qrspi.core.records import step_text
 from qrspi.core.records.approvals import Record
 from qrspi.core.steps import next_actions
 from qrspi.core.steps.facts import Facts
@@ -23,7 +24,7 @@ TARGETS = ("goals", "design", "phasing", "structure", "plan")
 class Course(NamedTuple):
     """What is on record since the phase's tests were approved."""
 
-    minor: bool = False
+    minor: Record | None = None  # with the hash of the plan as it was then
     major: Record | None = None  # the record that names every text it takes back
     archiving: bool = False  # the finished phase is being put away
 
@@ -35,7 +36,7 @@ def course(facts: Facts) -> Course:
             case "approve" if record.step == "test":
                 so_far = Course()
             case "replan":
-                so_far = so_far._replace(minor=True)
+                so_far = so_far._replace(minor=record)
             case "rewind" if record.replan == "major":
                 so_far = so_far._replace(major=record)
             case "phase":
@@ -108,25 +109,105 @@ def _finish(facts: Facts, kind: NextKind, what: str) -> Next:
     return following._replace(step="replan")
 
 
+def of_plan(facts: Facts, following: Next) -> Facts:
+    """Between two phases the run stands at replan, while its plan is written and approved again."""
+    if (facts.step, following.step) != ("replan", "plan"):
+        return facts
+    return facts._replace(step="plan")
+
+
 def _edit(facts: Facts) -> Next | None:
-    """After `replan minor`: somebody edits the plan, and a person approves it again."""
-    if facts.step != "replan" or not course(facts).minor:
+    """After `replan minor`: an agent changes the plan, and a person approves it again."""
+    if facts.step != "replan" or facts.statuses.get("plan") != "replan-draft":
         return None
-    if facts.statuses.get("plan") != "replan-draft":
+    chosen = course(facts).minor
+    if chosen is None:
         return None
-    approve = f"qrspi approve {facts.run} plan --unreviewed"  # reviews are over by then
+    facts = facts._replace(step="plan")
+    if why := _unedited(facts, chosen):
+        return _author(facts, why)
+    return _faulty(facts) or _approve(facts)
+
+
+def _unedited(facts: Facts, chosen: Record) -> tuple[str, ...]:
+    from qrspi.core.steps import authoring
+
+    if path := authoring.rejected_by(facts, facts.tree.read(STEP["plan"].artifact)):
+        return (f"the plan is still the text that {path} rejects",)
+    if step_text.may_be_unchanged(facts.tree, subject_of("plan"), chosen.body_hash):
+        return ("the plan is open for the next phase, and has not changed since",)
+    return () if _open_tasks(facts) else ("no task of the next phase has a file",)
+
+
+def _open_tasks(facts: Facts) -> list[str]:
+    """Those of the phase that is over stay approved."""
+    return [key for key, status in facts.tasks.items() if status != "approved"]
+
+
+def _author(facts: Facts, why: tuple[str, ...]) -> Next:
+    from qrspi.core.steps import authoring
+
+    run, number = facts.run, (finished_phase(facts.tree) or facts.phase) + 1
     proposed = f", as {PROPOSAL} proposes" if PROPOSAL in facts.names else ""
+    as_it_is = ""
+    if _open_tasks(facts):
+        approve = f"qrspi approve {run} plan --unreviewed"
+        as_it_is = f" Where nothing has to change, a person approves it as it is: `{approve}`."
+    feedback = authoring.newest_feedback(facts.tree, "plan") if "feedback" in facts.names else ""
     return Next(
         action="replan",
         who="agent",
-        summary=f"Change plan.md and tasks/ for the next phase{proposed}; then a person runs "
-        f"`{approve}`.",
-        because=("the plan is open for the next phase (replan-draft)",),
-        step="replan",
-        inputs=tuple(name for name in (PROPOSAL, "plan.md") if name in facts.names),
-        missing=("plan.md",),
-        command=approve,
+        summary=f"Change plan.md and tasks/ for phase {number}{proposed}, then run "
+        f"`qrspi next {run}`. `qrspi prompt {run} author` prints what to tell an agent.{as_it_is}",
+        because=why,
+        step="plan",
+        inputs=tuple(filter(None, (feedback,))),
+        missing=(STEP["plan"].artifact, *_wanted_task(facts)),
+        asks=(Ask("author", "plan"),),
+        command=f"qrspi next {run}",
         kind="replan-edit",
+    )
+
+
+def _wanted_task(facts: Facts) -> tuple[str, ...]:
+    """Where no task is left for the next phase, the first one that may be written."""
+    if _open_tasks(facts):
+        return ()
+    from qrspi.core.artifacts import task_file
+
+    numbers = [int(found[0]) for key in facts.tasks if (found := re.search(r"\d+", key))]
+    return (task_file.task_path(f"task-{max(numbers, default=0) + 1:02d}"),)
+
+
+def _faulty(facts: Facts) -> Next | None:
+    from qrspi.core.artifacts import plan_tasks
+    from qrspi.core.steps import text_form
+
+    faults = (
+        *text_form.faults(facts.tree, "plan"),
+        *plan_tasks.without_file(facts.tree),
+        *plan_tasks.without_need(facts.tree),
+    )
+    if not faults:
+        return None
+    asks = (Ask("author", "plan"),)
+    return next_actions.blocked_by(facts, "form", faults, asks=asks)._replace(who="agent")
+
+
+def _approve(facts: Facts) -> Next:
+    command = f"qrspi approve {facts.run} plan --unreviewed"  # reviews are over by then
+    listed = ", ".join(_open_tasks(facts))
+    return Next(
+        action="approve",
+        who="human",
+        summary="The plan was changed for the next phase, and nobody has reviewed the change. "
+        f"Read plan.md and {listed}, which are approved with it, then `{command}` or "
+        f"`qrspi reject {facts.run} plan -m TEXT`.",
+        because=("the plan has changed since a person chose a minor replan",),
+        step="plan",
+        inputs=tuple(step_text.paths(facts.tree, "plan")),
+        command=command,
+        kind="approve",
     )
 
 

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from qrspi.core.hints import TYPE_CHECKING, assert_never
-from qrspi.core.model import Ask, AskKind, Next, NextKind, Option, Problem, Round, counted
+from qrspi.core.model import (
+    Ask,
+    AskKind,
+    Finding,
+    Next,
+    NextKind,
+    Option,
+    Problem,
+    Sidecar,
+    counted,
+)
 from qrspi.core.records import approvals, step_text
 from qrspi.core.rounds.loop import SKIPPABLE, Loop
 from qrspi.core.steps import authoring, sending
@@ -52,7 +62,9 @@ def from_loop(facts: Facts, loop: Loop) -> Next:
         case "reviewing":
             return _review(facts, loop)
         case "guarded" if loop.files and loop.files.violations:
-            return _fix_files(facts, loop, loop.files)
+            from qrspi.core.steps import stopped_rounds
+
+            return stopped_rounds.fix_files(facts, loop, loop.files)
         case "guarded" if loop.problem:
             return blocked_by(facts, "records", (loop.problem,), loop)
         case "guarded" | "failed":
@@ -172,14 +184,14 @@ def unprepared(facts: Facts, loop: Loop) -> Next | None:
     return stopped_rounds.unprepared(facts, loop)
 
 
-def _asks(loop: Loop, kind: AskKind, targets: tuple[str, ...]) -> tuple[Ask, ...]:
+def asks_of(loop: Loop, kind: AskKind, targets: tuple[str, ...]) -> tuple[Ask, ...]:
     return tuple(Ask(kind, loop.subject.key, loop.round, target) for target in targets)
 
 
 def _review(facts: Facts, loop: Loop) -> Next:
     assert loop.files is not None
     missing = loop.files.silent_tags
-    asks, count = _asks(loop, "review", missing), counted(len(missing), "reviewer")
+    asks, count = asks_of(loop, "review", missing), counted(len(missing), "reviewer")
     first = loop.round == 1 and loop.subject.key == facts.route[0]
     return about_round(
         facts,
@@ -205,7 +217,7 @@ def _hands_in(facts: Facts, loop: Loop, tags: tuple[str, ...]) -> str:
 def _verify(facts: Facts, loop: Loop) -> Next:
     assert loop.files is not None
     missing = loop.files.unscored
-    asks = _asks(loop, "verify", missing)
+    asks = asks_of(loop, "verify", missing)
     each = "it" if len(missing) == 1 else "each"
     return about_round(
         facts,
@@ -233,60 +245,39 @@ def _failure(facts: Facts, loop: Loop) -> Next:
     skippable = bool(loop.failures) and all(item.code in SKIPPABLE for item in loop.failures)
     options = FAILURE_OPTIONS if skippable else FAILURE_OPTIONS[1:]
     command = f"qrspi resolve {facts.run} retry"
-    because = (*loop.because, *_unscored(loop))
+    unscored = _unscored(loop)
+    folder = loop.paths.directory
     return about_round(
-        facts, loop, "failure", line, because=because, options=options, command=command
+        facts,
+        loop,
+        "failure",
+        line,
+        because=(*loop.because, *_said(unscored)),
+        missing=tuple(one.stem for one, _ in unscored),
+        inputs=tuple(f"{folder}/{name}" for one, by in unscored for name in (one.file, by.file)),
+        options=options,
+        command=command,
     )
 
 
 _SHOWN = 200
 
 
-def _unscored(loop: Loop) -> tuple[str, ...]:
-    """What verifiers say who gave no score."""
-    from qrspi.core.text import shortened
-
+def _unscored(loop: Loop) -> tuple[tuple[Finding, Sidecar], ...]:
+    """Findings that a verifier gave no score, each with what it gave instead."""
     read = loop.files
     scores = ((one, read.sidecars.get(one.stem)) for one in read.findings) if read else ()
+    return tuple((one, score) for one, score in scores if score and score.score is None)
+
+
+def _said(unscored: tuple[tuple[Finding, Sidecar], ...]) -> tuple[str, ...]:
+    from qrspi.core.text import shortened
+
     return tuple(
         f'the verifier of {one.name} says: "{shortened.remark(score.reason, _SHOWN)}"'
-        for one, score in scores
-        if score and score.score is None and score.reason
+        for one, score in unscored
+        if score.reason
     )
-
-
-def _fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
-    """The agent that wrote it corrects it. Agents that wrote nothing yet need not wait."""
-    faults = counted(len(read.violations), "fault")
-    wrong = tuple(dict.fromkeys(fault.file for fault in read.violations))
-    others = f"; {', '.join(read.silent_tags)} may be sent meanwhile" if read.silent_tags else ""
-    again = f"To have all that this agent wrote made again: `qrspi resolve {facts.run} retry`."
-    options: tuple[Option, ...] = FAILURE_OPTIONS[1:]
-    if not any(may_be_made_again(read, problem) for problem in read.violations):
-        stranger = [one for one in read.violations if one.code == "unrouted_tag"]
-        way = (stranger or read.violations)[0].hint
-        again = f"Or {way}, then run `qrspi next {facts.run}`."
-        options = options[1:]
-    return about_round(
-        facts,
-        loop,
-        "fix-files",
-        f"{faults} in what was written for {loop.subject.key} round {loop.round}: whoever wrote "
-        f"it corrects it{others}. {again}",
-        missing=(*read.silent_tags, *wrong),
-        asks=_asks(loop, "review", read.silent_tags),
-        inputs=wrong,
-        options=options,
-    )
-
-
-def may_be_made_again(read: Round, fault: Problem) -> bool:
-    """Whether somebody can be sent for it: a verifier, or a reviewer whom the round expects."""
-    from qrspi.core.filenames import SidecarName, parse_round_file
-    from qrspi.core.findings import guard
-
-    kind = parse_round_file(fault.file.rpartition("/")[2])
-    return isinstance(kind, SidecarName) or guard.blamed(fault) in read.expected_tags
 
 
 def to_fix(loop: Loop) -> tuple[str, ...]:

@@ -4,10 +4,21 @@ too long, and about an open round that the engine did not prepare."""
 from __future__ import annotations
 
 from qrspi.core.filenames import RUNS
-from qrspi.core.model import HeldFinding, Next, Option, Triaged, answers, counted
+from qrspi.core.model import (
+    Ask,
+    HeldFinding,
+    Next,
+    Option,
+    Problem,
+    Round,
+    Triaged,
+    answers,
+    counted,
+)
 from qrspi.core.rounds import finding_history, pause_file
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.round_list import Cap
+from qrspi.core.steps import review_action
 from qrspi.core.steps.after_round import Gate
 from qrspi.core.steps.facts import Facts
 from qrspi.core.steps.next_actions import about_round, by_engine
@@ -28,7 +39,8 @@ def ask_at_cap(facts: Facts, loop: Loop, gate: Gate) -> Next:
     assert gate.cap is not None
     if gate.cap.escape and not finding_history.escape_is_written(facts.tree, loop):
         return _write_escape(facts, loop, gate.cap)
-    ways = answers(f"qrspi resolve {facts.run}", [option.key for option in CAP_OPTIONS])
+    options = _at_cap(facts, loop)
+    ways = answers(f"qrspi resolve {facts.run}", [option.key for option in options])
     outlook = finding_history.outlook(facts.tree, loop, facts.config, facts.base)
     return about_round(
         facts,
@@ -37,9 +49,14 @@ def ask_at_cap(facts: Facts, loop: Loop, gate: Gate) -> Next:
         f"The review loop of {loop.subject.key} stops here: {gate.cap.reason}; it is "
         f"{outlook.word}. {ways}.",
         because=(gate.cap.reason, gate.review, f"{outlook.word}: {outlook.because}"),
-        options=CAP_OPTIONS,
+        options=options,
         command=f"qrspi resolve {facts.run} present",
     )
+
+
+def _at_cap(facts: Facts, loop: Loop) -> tuple[Option, ...]:
+    """From the first step there is no way back."""
+    return CAP_OPTIONS if pause_file.upstream(facts.route, loop.subject.step) else CAP_OPTIONS[:-1]
 
 
 def _write_escape(facts: Facts, loop: Loop, cap: Cap) -> Next:
@@ -47,7 +64,7 @@ def _write_escape(facts: Facts, loop: Loop, cap: Cap) -> Next:
     stops = f"The review loop of {loop.subject.key} stops here: {cap.reason}"
     what = f"{stops}. Write down what is unresolved"
     following = by_engine(facts, "decide", "escape", what, (cap.reason,), loop=loop)
-    return following._replace(options=CAP_OPTIONS)
+    return following._replace(options=_at_cap(facts, loop))
 
 
 IMPORTED_OPTIONS = (
@@ -164,3 +181,51 @@ def _held(facts: Facts, loop: Loop, names: tuple[str, ...]) -> tuple[HeldFinding
         for item in loop.triaged
         if item.finding.name in names
     )
+
+
+def fix_files(facts: Facts, loop: Loop, read: Round) -> Next:
+    """The agent that wrote it corrects it. Agents that wrote nothing yet need not wait."""
+    faults = counted(len(read.violations), "fault")
+    wrong = tuple(dict.fromkeys(fault.file for fault in read.violations))
+    others = f"; {', '.join(read.silent_tags)} may be sent meanwhile" if read.silent_tags else ""
+    again = f"To have all that this agent wrote made again: `qrspi resolve {facts.run} retry`."
+    options: tuple[Option, ...] = review_action.FAILURE_OPTIONS[1:]
+    if not any(may_be_made_again(read, problem) for problem in read.violations):
+        stranger = [one for one in read.violations if one.code == "unrouted_tag"]
+        way = (stranger or read.violations)[0].hint
+        again = f"Or {way}, then run `qrspi next {facts.run}`."
+        options = options[1:]
+    return about_round(
+        facts,
+        loop,
+        "fix-files",
+        f"{faults} in what was written for {loop.subject.key} round {loop.round}: whoever wrote "
+        f"it corrects it{others}. {again}",
+        missing=(*read.silent_tags, *wrong),
+        asks=(*review_action.asks_of(loop, "review", read.silent_tags), *_at_fault(loop, read)),
+        inputs=wrong,
+        options=options,
+    )
+
+
+def _at_fault(loop: Loop, read: Round) -> tuple[Ask, ...]:
+    """Whoever corrects it: the verifier of a score, or the reviewer whose file it is."""
+    from qrspi.core.findings import rejected
+
+    names = tuple(dict.fromkeys(map(rejected.agent, read.violations)))
+    stems = {finding.stem for finding in read.findings}
+    reviewers = tuple(name for name in names if name in read.expected_tags)
+    verifiers = tuple(name for name in names if name in stems)
+    return (
+        *review_action.asks_of(loop, "review", reviewers),
+        *review_action.asks_of(loop, "verify", verifiers),
+    )
+
+
+def may_be_made_again(read: Round, fault: Problem) -> bool:
+    """Whether somebody can be sent for it: a verifier, or a reviewer whom the round expects."""
+    from qrspi.core.filenames import SidecarName, parse_round_file
+    from qrspi.core.findings import guard
+
+    kind = parse_round_file(fault.file.rpartition("/")[2])
+    return isinstance(kind, SidecarName) or guard.blamed(fault) in read.expected_tags

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from qrspi.core.filenames import SidecarName, sidecar_file
-from qrspi.core.findings import printed_reply, round_files
+from qrspi.core.filenames import SidecarName, parse_round_file, sidecar_file
+from qrspi.core.findings import printed_reply, rejected, round_files
 from qrspi.core.findings.submission import Place, finished
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Ask, Problem, Sidecar
@@ -19,9 +19,11 @@ from qrspi.core.text import printed_files
 from qrspi.core.text.printed_files import DISPOSITIONS, Printed
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter, writer
+from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.rounds import printed_reply as splits
+from qrspi.handlers.rounds import put_aside
 
 if TYPE_CHECKING:
     from qrspi.core.artifacts.inquiry import QuestionGroup
@@ -42,10 +44,21 @@ def review(job: Job, tag: str, text: str) -> Taken | Problem:
     split = printed_reply.split(text.encode(), tag, loop.round)
     if isinstance(split, Problem):
         return split
-    splits.write(job.workspace, loop.paths, tag, split)
+    if is_at_fault(job, tag):
+        source = splits.Source(loop.subject, loop.round, tag, text.encode())
+        if problem := splits.correct(job, source, split):
+            return problem
+    else:
+        splits.write(job.workspace, loop.paths, tag, split)
     files = tuple(f"{loop.paths.directory}/{name}" for name, _ in split.files)
     notes = tuple(warning.message for warning in split.warnings)
     return Taken(files, "complete-clean" if split.clean else "complete", notes)
+
+
+def is_at_fault(job: Job, name: str) -> bool:
+    """Whether something that this agent wrote is to be corrected."""
+    read = job.loop.files if job.loop and job.next.kind == "fix-files" else None
+    return read is not None and rejected.about(read, name) != ()
 
 
 class Score(NamedTuple):
@@ -75,6 +88,17 @@ def checked_score(job: Job, stem: str, text: str, model: str = "") -> Score | tu
         signed = data + f"verified_by: {writer.sentence(model)}\n".encode()
         data = signed if round_files.examine(name, path, signed, place).record else data
     return Score(sidecar_file(stem), data, tuple(warning.message for warning in read.warnings))
+
+
+def put_scores_aside(job: Job, names: Iterable[str]) -> None:
+    """Those that are at fault, for others of these names."""
+    stems = {
+        found.stem for name in names if isinstance(found := parse_round_file(name), SidecarName)
+    }
+    wrong = frozenset(stem for stem in stems if is_at_fault(job, stem))
+    if wrong:
+        for edit in put_aside.plan(job.workspace, job.round_loop, frozenset(), wrong).edits:
+            change_set.write(job.workspace, edit)
 
 
 class Draft(NamedTuple):

@@ -225,6 +225,7 @@ def _write_scores(job: Job, batch: Sequence[Obtained]) -> dict[str, Outcome]:
         return {}
     folder = job.round_loop.paths.directory
     good = {score.name: score.data for score in scores.values() if isinstance(score, Score)}
+    answer_files.put_scores_aside(job, good)
     there_before = job.workspace.create_all(folder, good) if good else ()
 
     def outcome(score: Score | Problem) -> Outcome:

@@ -275,7 +275,7 @@ def _begun(order: Assignment, context: FanOutContext) -> Record:
     return Record(
         job_id=job,
         name=order.name,
-        attempt=before.attempt + 1 if before and same else 1,
+        attempt=before.attempt + 1 if before else 1,  # it may be asked the first question again
         role=order.role.name,
         vendor=order.model.vendor if order.model else "",
         model=order.model.model if order.model else "",

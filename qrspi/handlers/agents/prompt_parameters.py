@@ -15,6 +15,7 @@ from qrspi.core.agents.prompts import (
     Verifier,
 )
 from qrspi.core.agents.roles import Role
+from qrspi.core.derivation import to_read
 from qrspi.core.errors import Halt
 from qrspi.core.filenames import sidecar_file, slug_of
 from qrspi.core.findings import rejected
@@ -54,6 +55,10 @@ def prompt(job: Job, ask: Ask, agent: Agent) -> str:
     agent = agent._replace(prints=True) if apart else agent
     if job.next.action == "blocked":  # by the faults of a text that is there
         agent = agent._replace(rejected=(*job.next.because, *agent.rejected), corrects=True)
+    elif job.next.kind == "fix-files" and job.loop and job.loop.files:
+        faults = rejected.about(job.loop.files, ask.target)
+        mends = bool(faults) and not agent.prints
+        agent = agent._replace(rejected=(*faults, *agent.rejected), corrects=mends)
     away = partial(prompts.prepared, agent.travels or apart)
     match ask.kind:
         case "review":
@@ -100,6 +105,7 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
         test_command=given.tests,
         scope_hint=choice.scope_hint if choice and choice.narrow else (),
         rejected=(*agent.rejected, *rejected.told(job.workspace, loop.paths, tag)),
+        corrects=agent.corrects,
         actual_model=agent.model,
         prints=agent.prints,
         travels=agent.travels,
@@ -146,6 +152,7 @@ def _verifier(job: Job, stem: str, agent: Agent) -> Verifier:
         sources=sources if agent.prints else (),
         earlier=given.earlier,
         rejected=(*agent.rejected, *rejected.told(job.workspace, loop.paths, finding.stem)),
+        corrects=agent.corrects,
         actual_model=agent.model,
         prints=agent.prints,
         travels=agent.travels,
@@ -204,6 +211,7 @@ def _said(loop: Loop) -> tuple[Source, ...]:
 
 def _author(job: Job, asked: str, agent: Agent) -> Author:
     step, config = job.facts.step, job.facts.config
+    is_replanned = to_read.is_replanned(job.facts)
     questions = _asked(job, asked) if asked else None
     said = tuple(path for path in job.next.inputs if path.startswith("feedback/"))
     given = _for_author(job, agent, questions, said) if agent.prints else ()
@@ -217,7 +225,8 @@ def _author(job: Job, asked: str, agent: Agent) -> Author:
         existing_paths=_existing(job, agent, said),
         pipeline=config.pipeline or "",
         slug=slug_of(job.run) if step == "parallelize" else "",
-        phase=job.facts.phase,
+        phase=job.facts.phase + is_replanned,
+        is_replanned=is_replanned,
         asked=questions,
         question_budget=config.question_budget if step == "questions" else None,
         visual_fidelity_required=config.visual_fidelity_required is True,
@@ -247,7 +256,8 @@ def _is_spoken_of(
 def _existing(job: Job, agent: Agent, said: tuple[str, ...]) -> tuple[str, ...]:
     """The text that was sent back, or is at fault."""
     there = [path for path in material.text_paths(job) if exists(job.workspace, path)]
-    named = there if agent.corrects else [path for path in there if said]
+    stays = agent.corrects or to_read.is_replanned(job.facts)
+    named = there if stays else [path for path in there if said]
     return tuple(material.absolute(job, path) for path in named)
 
 

@@ -193,7 +193,7 @@ def _disagreement(job: Job, current: Standing, consent: Consent) -> Problem | No
     accepts = consent.unreviewed or consent.shown or consent.reason
     if current.clean or current.settled or accepts:
         return None
-    waits = (job.next.action != "approve" or job.next.kind == "batch") and job.next.command
+    waits = (job.next.action != "approve" or job.next.kind == "batch") and job.next.hint(job.run)
     returned = authoring.is_returned(job.facts._replace(step=step))
     way = f"{current.artifact} is approved all the same only with --unreviewed"
     if returned or job.next.kind == "form":
@@ -320,7 +320,7 @@ def _ship_refusal(job: Job, step: str, reason: str) -> Problem | None:
             field="--failing",
             found=_tests_now(job).state,
             expected="tests that passed, and no finding that is not settled",
-            hint=job.next.command or f"{command} --failing -m REASON",
+            hint=job.next.hint(job.run) or f"{command} --failing -m REASON",
         )
     if reason and not against:
         text = "the tests passed and no finding is open: leave out --failing and its reason"

@@ -44,7 +44,7 @@ def waiting(job: Job, verdicts: Iterable[Verdict] = ("pause", "propose")) -> tup
     )
     if not names:
         what = "proposed finding" if wanted == ("propose",) else "finding"
-        raise Refusal(permits.nothing_to_decide(job.next, what=what))
+        raise Refusal(permits.nothing_to_decide(job.run, job.next, what=what))
     return names
 
 
@@ -67,7 +67,7 @@ def plan(
     note: str = "",
 ) -> ChangeSet:
     chosen = tuple(dict.fromkeys(names))
-    problems = (permits.decide(job.next, job.loop, name) for name in chosen)
+    problems = (permits.decide(job.run, job.next, job.loop, name) for name in chosen)
     if problem := next(filter(None, problems), None):
         if _is_cut_off(job, chosen, choice):
             return _on_record(job, (), chosen)
@@ -134,7 +134,7 @@ def target(job: Job, name: str, to: str | None) -> str:
     begun = _begun(job, name)
     if begun and to in (None, begun):
         return begun
-    if problem := permits.decide(job.next, job.loop, name):
+    if problem := permits.decide(job.run, job.next, job.loop, name):
         raise Refusal(problem)
     return accepted(permits.loop_back(job.facts, job.round_loop, name, to))
 

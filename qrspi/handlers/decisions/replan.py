@@ -59,12 +59,12 @@ def _check(job: Job) -> None:
         f"no phase is finished: {MARKER} is not there; it appears when test is approved and "
         f"another phase follows. Next: {job.next.summary}"
     )
-    raise Refusal(Problem("nothing-to-replan", text, MARKER, hint=job.next.command))
+    raise Refusal(Problem("nothing-to-replan", text, MARKER, hint=job.next.hint(job.run)))
 
 
 def _chosen(job: Job) -> Problem:
     text = f"that was chosen already. Next: {job.next.summary}"
-    return Problem("already-chosen", text, hint=job.next.command)
+    return Problem("already-chosen", text, hint=job.next.hint(job.run))
 
 
 def _refuse_unknown_scope(job: Job) -> None:

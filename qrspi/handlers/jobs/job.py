@@ -47,7 +47,12 @@ class Job(NamedTuple):
     def of(cls, workspace: Workspace, surveyed: Survey, options: Options) -> Job:
         if surveyed.facts is None:
             raise refused(*surveyed.state.errors)
-        return cls(workspace, surveyed.facts, surveyed.loop, surveyed.state.next, options)
+        facts, following = surveyed.facts, surveyed.state.next
+        if facts.step == "replan":
+            from qrspi.core.steps import replanning
+
+            facts = replanning.of_plan(facts, following)
+        return cls(workspace, facts, surveyed.loop, following, options)
 
     @property
     def run(self) -> str:

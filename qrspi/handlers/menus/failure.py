@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from qrspi.core.errors import Refusal
-from qrspi.core.filenames import (
-    CleanName,
-    FindingName,
-    RoundFile,
-    SidecarName,
-    parse_round_file,
-    split_marker,
-)
-from qrspi.core.findings import guard, rejected
+from qrspi.core.filenames import FindingName, SidecarName, parse_round_file
+from qrspi.core.findings import guard
 from qrspi.core.model import Problem
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import review_action
-from qrspi.core.tree import entries
 from qrspi.core.yaml import writer
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.menus.menu import More, stop
+from qrspi.handlers.rounds import put_aside
 from qrspi.world.machine import clock
 
 
@@ -40,7 +33,7 @@ def plan(job: Job, key: str, more: More) -> ChangeSet:
 
 def _skip(job: Job, loop: Loop) -> ChangeSet:
     """For this round only; config.md stays as it is."""
-    count = sum(isinstance(kind, FindingName) for _, kind in _files(job, loop))
+    count = sum(isinstance(kind, FindingName) for _, kind in put_aside.files(job.workspace, loop))
     reason = review_action.diagnostic(loop.failures)
     text = (
         f"---\ntimestamp: {clock.now_utc()}\nreason: {writer.sentence(reason)}\n"
@@ -51,43 +44,23 @@ def _skip(job: Job, loop: Loop) -> ChangeSet:
     return ChangeSet("skip", loop.subject.key, loop.round, (edit,))
 
 
-def _files(job: Job, loop: Loop) -> Iterator[tuple[str, RoundFile]]:
-    for entry in entries(job.workspace, loop.paths.directory):
-        if entry.kind == "file":
-            yield f"{loop.paths.directory}/{entry.name}", parse_round_file(entry.name)
-
-
 def _retry(job: Job, loop: Loop) -> ChangeSet:
-    """While the marker exists, no file of the reviewer counts: nobody ever sees half of them."""
     tags, stems = _reviewers(loop), _verifiers(loop)
-    removed = [path for path, kind in _files(job, loop) if _is_theirs(kind, tags, stems)]
-    kept = _kept(job, loop, removed)
+    aside = put_aside.plan(job.workspace, loop, tags, stems)
     codes = {failure.code for failure in loop.failures}
-    if "bad_scope_set" in codes:
-        removed.append(loop.paths.scope_set)
+    tagged = (loop.paths.scope_set,) if "bad_scope_set" in codes else ()
     pending = _pending(loop, tags)
-    if not (removed or pending or codes & {"missing_output", "missing_sidecar"}):
+    absent = codes & {"missing_output", "missing_sidecar"}
+    if not (aside.removed or tagged or pending or absent):
         raise Refusal(_by_hand(loop))
-    names = (path.rpartition("/")[2].removeprefix(".") for path, _ in _files(job, loop))
-    marked = sorted(tags & {name.partition(".")[0] for name in names})
-    markers = [f"{loop.paths.directory}/{split_marker(tag)}" for tag in marked]
     edits = (
-        *kept,
+        *aside.kept,
         *pending,
-        *(Edit("write", path, "its files count as none") for path in markers),
-        *(Edit("remove", path, "to be made again") for path in removed),
-        *(Edit("remove", path, "its files are gone") for path in markers),
+        *aside.gone,
+        *(Edit("remove", path, "to be made again") for path in tagged),
     )
-    notes = _sent(marked, _scored(removed) & stems)
+    notes = _sent(aside.marked, _scored(aside.removed) & stems)
     return ChangeSet("retry", loop.subject.key, loop.round, edits, notes=notes)
-
-
-def _kept(job: Job, loop: Loop, removed: list[str]) -> tuple[Edit, ...]:
-    if not removed or loop.files is None:
-        return ()
-    why = rejected.reasons(loop.files)
-    copies = rejected.copies(job.workspace, loop.paths, removed, why)
-    return tuple(Edit("create", path, "kept", data) for path, data in copies.items())
 
 
 def _reviewers(loop: Loop) -> frozenset[str]:
@@ -106,16 +79,6 @@ def _verifiers(loop: Loop) -> frozenset[str]:
 def _is_sidecar(failure: Problem) -> bool:
     kind = parse_round_file(failure.file.rpartition("/")[2])
     return failure.code == "missing_sidecar" or isinstance(kind, SidecarName)
-
-
-def _is_theirs(kind: RoundFile, tags: frozenset[str], stems: frozenset[str]) -> bool:
-    match kind:
-        case FindingName(tag=tag) | CleanName(tag=tag):
-            return tag in tags
-        case SidecarName(stem=stem):
-            return stem in stems or stem.rpartition(".finding-")[0] in tags
-        case _:
-            return False
 
 
 def _pending(loop: Loop, tags: frozenset[str]) -> tuple[Edit, ...]:

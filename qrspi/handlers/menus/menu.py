@@ -174,12 +174,14 @@ def objection(job: Job, key: str) -> Problem | None:
     waits = job.next
     if waits.kind not in MENUS or not waits.options:
         how = ELSEWHERE.get(waits.kind, f"no menu is open: {permits.now(waits)}")
-        return Problem("no-menu", how, field="OPTION", found=key, hint=waits.command)
+        own = next((one.command for one in waits.options if one.key == key), "")
+        how = f"`{own}` takes {key} here" if own else how
+        return Problem("no-menu", how, field="OPTION", found=key, hint=own or waits.hint(job.run))
     keys = [option.key for option in waits.options]
     if key in keys:
         return None
     listed = ", ".join(keys)
     text = f"{key!r} is not offered now, {permits.now(waits)}; options: {listed}"
     return Problem(
-        "not-offered", text, field="OPTION", found=key, expected=listed, hint=waits.command
+        "not-offered", text, field="OPTION", found=key, expected=listed, hint=waits.hint(job.run)
     )

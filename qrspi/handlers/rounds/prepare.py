@@ -15,14 +15,15 @@ from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import RoundPaths, is_dropping, prompt_file
 from qrspi.core.findings import visual_excuse
 from qrspi.core.model import Ask, Decision, Problem
-from qrspi.core.pipeline import Subject
+from qrspi.core.pipeline import Subject, subject_of
 from qrspi.core.records import import_record, step_text
 from qrspi.core.rounds import convergence, round_list, scope_set
+from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.convergence import ScopeSetFile
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.manifest import Dispatch, Manifest, RefChoice
-from qrspi.core.steps import after_round, isolation
+from qrspi.core.steps import after_round, isolation, review_action
 from qrspi.core.text.shortened import few
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, content
 from qrspi.handlers.changes import change_set, review_target
@@ -70,6 +71,23 @@ def handle(job: Job, number: int | None = None) -> Performed:
     return Performed(
         "prepare-round", loop.subject.key, paths.number, files=files, notes=notes, opened=opened
     )
+
+
+def opened_as_it_is(job: Job) -> Job | None:
+    """The job of opening a round of a text that an author is asked to change."""
+    facts = job.facts
+    subject = subject_of(facts.step)
+    loop = loops.evaluate(facts.tree, subject, facts.config, facts.base, facts.records)
+    following = review_action.prepare_next(facts, loop, loop.because)
+    if following.action != "prepare-round":
+        return None
+    return job._replace(loop=loop, next=following)
+
+
+def as_it_is(job: Job) -> Performed:
+    opened = opened_as_it_is(job)
+    assert opened is not None  # this was asked before
+    return handle(opened)
 
 
 def _put(job: Job, path: str, data: bytes) -> None:

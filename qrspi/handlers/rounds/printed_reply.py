@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from itertools import count
 
 from qrspi.core.errors import Halt, Misuse, Refusal, accepted
 from qrspi.core.filenames import TAG, RoundPaths, SplitMarker, parse_round_file, split_marker
-from qrspi.core.findings import guard, printed_reply
+from qrspi.core.findings import guard, printed_reply, rejected
 from qrspi.core.findings.printed_reply import Split
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.records.audit_trail import Answer
 from qrspi.core.tree import Entry, Fault
+from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes.change_set import Edit
 from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Job, Options, Performed
-from qrspi.handlers.rounds import named_round
+from qrspi.handlers.rounds import named_round, put_aside
 from qrspi.world.runs.workspace import Workspace
 
 
@@ -53,10 +56,26 @@ def ingest(workspace: Workspace, source: Source, options: Options) -> TakenReply
     with workspace.locked(options.lock_timeout, "qrspi ingest"):
         _refuse_closed(workspace, source)
         reply = accepted(printed_reply.split_any(source.data, source.tag, source.number))
-        _refuse_bad(workspace, source, reply)
+        aside = _at_fault(workspace, source)
+        _refuse_bad(workspace, source, reply, aside)
         original = _keep(workspace, source)
+        for edit in aside:
+            change_set.write(workspace, edit)
         write(workspace, source.paths, source.tag, reply)
         return _recorded(workspace, source, "ingest", reply, options, original)
+
+
+def correct(job: Job, source: Source, reply: Split) -> Problem | None:
+    """In place of files that are at fault, unless it has faults too: then those stay."""
+    aside = put_aside.plan(job.workspace, job.round_loop, frozenset((source.tag,)))
+    if bad := _rehearsed(job.workspace, source, reply, aside.edits):
+        why = "; ".join(problem.message for problem in bad)
+        text = f"what it printed in place of that is at fault too: {why}"
+        return Problem("reply-malformed", text, bad[0].file, found=bad[0].found)
+    for edit in aside.edits:
+        change_set.write(job.workspace, edit)
+    write(job.workspace, source.paths, source.tag, reply)
+    return None
 
 
 def _check_tag(tag: str) -> None:
@@ -73,19 +92,34 @@ def _refuse_closed(workspace: Workspace, source: Source) -> None:
         raise Refusal(Problem("round-closed", text, file=source.paths.directory))
 
 
-def _refuse_bad(workspace: Workspace, source: Source, reply: Split) -> None:
-    """Judged by the round's own guard, in a rehearsal together with the other files."""
-    from qrspi.world.runs.dry_run import DryRunWorkspace
+def _at_fault(workspace: Workspace, source: Source) -> tuple[Edit, ...]:
+    """What the same reviewer wrote before, if it is to be corrected."""
+    loop = named_round.to_read(workspace, source.subject, source.number, Options()).round_loop
+    if not loop.files or not rejected.about(loop.files, source.tag):
+        return ()
+    return put_aside.plan(workspace, loop, frozenset((source.tag,))).edits
 
-    with DryRunWorkspace(workspace.path).locked() as stage:
-        write(stage, source.paths, source.tag, reply)
-        loop = named_round.to_read(stage, source.subject, source.number, Options()).round_loop
-    violations = loop.files.violations if loop.files else ()
-    bad = tuple(problem for problem in violations if guard.blamed(problem) == source.tag)
-    if bad:
+
+def _refuse_bad(workspace: Workspace, source: Source, reply: Split, aside: Iterable[Edit]) -> None:
+    if bad := _rehearsed(workspace, source, reply, aside):
         many = f"{len(bad)} violation{'s' if len(bad) > 1 else ''}"
         text = f"the text of {source.tag} has {many}, so nothing is taken in: correct it first"
         raise Refusal(Problem("violations", text), *bad)
+
+
+def _rehearsed(
+    workspace: Workspace, source: Source, reply: Split, aside: Iterable[Edit]
+) -> tuple[Problem, ...]:
+    """Judged by the round's own guard, together with the other files."""
+    from qrspi.world.runs.dry_run import DryRunWorkspace
+
+    with DryRunWorkspace(workspace.path).locked() as stage:
+        for edit in aside:
+            change_set.write(stage, edit)
+        write(stage, source.paths, source.tag, reply)
+        loop = named_round.to_read(stage, source.subject, source.number, Options()).round_loop
+    violations = loop.files.violations if loop.files else ()
+    return tuple(problem for problem in violations if guard.blamed(problem) == source.tag)
 
 
 def _keep(workspace: Workspace, source: Source) -> str:

@@ -278,7 +278,7 @@ def _not_now(job: Job) -> Problem | None:
         return None
     what = f"{waiting[0].key} is not merged yet" if waiting else "the run is not at test"
     text = f"there is nothing to report about yet, {what}: {permits.now(job.next)}"
-    return Problem("not-ready", text, hint=job.next.command)
+    return Problem("not-ready", text, hint=job.next.hint(job.run))
 
 
 def _gone_page(tree: Tree) -> Problem | None:

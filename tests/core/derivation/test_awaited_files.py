@@ -13,10 +13,7 @@ from qrspi.render.run_page import next_document
 ROUND = "reviews/goals/round-02"
 FILES: dict[Ask, tuple[AwaitedFile, ...]] = {
     Ask("author", "research"): (AwaitedFile("research/summary.md", "artifact"),),
-    Ask("author", "plan"): (
-        AwaitedFile("plan.md", "artifact"),
-        AwaitedFile("tasks/task-01.md", "artifact"),
-    ),
+    Ask("author", "plan"): (AwaitedFile("plan.md", "artifact"),),
     Ask("research-question", "research", target="q01-codebase"): (
         AwaitedFile("research/q01-codebase.md", "answer"),
     ),
@@ -28,10 +25,7 @@ FILES: dict[Ask, tuple[AwaitedFile, ...]] = {
     Ask("verify", "goals", 2, "scope-claude.finding-F01"): (
         AwaitedFile(f"{ROUND}/scope-claude.finding-F01.score.yml", "score"),
     ),
-    Ask("fix", "goals", 2): (
-        AwaitedFile("goals.md", "artifact"),
-        AwaitedFile(f"{ROUND}-dispositions.md", "dispositions"),
-    ),
+    Ask("fix", "goals", 2): (AwaitedFile(f"{ROUND}-dispositions.md", "dispositions"),),
     Ask("implement", "task-01", 1): (AwaitedFile("reviews/tasks/task-01/report.md", "report"),),
     Ask("quality", "quality", target="task-01"): (AwaitedFile("tasks/task-01.md", "verdict"),),
 }

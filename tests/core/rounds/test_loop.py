@@ -7,6 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from qrspi.core.config import reader as configs
+from qrspi.core.derivation import compaction_advice
+from qrspi.core.derivation.awaited_files import awaited
 from qrspi.core.derivation.derive import derive
 from qrspi.core.pipeline import Subject, subject
 from qrspi.core.records import approvals
@@ -214,6 +216,22 @@ def test_the_failure_line_names_the_first_and_counts_the_rest() -> None:
         "Verifier returned VERIFY_FAILED for 2 findings",
     )
     assert [option.key for option in answer.options] == ["skip", "retry", "stop"]
+    stems = [f"quality-claude.finding-F0{at}" for at in (1, 2)]
+    scores = [f"{ROUND}/{stem}.score.yml" for stem in stems]
+    assert list(answer.missing) == stems
+    assert [(one.file, one.kind) for one in awaited(answer)] == [(one, "score") for one in scores]
+    assert answer.inputs[:2] == (f"{ROUND}/{stems[0]}.md", scores[0])
+
+
+@pytest.mark.rule("LIV-18")
+def test_who_gave_a_bad_score_is_asked_for_another_and_shown_the_finding() -> None:
+    wrong = {f"{ROUND}/quality-claude.finding-F01.score.yml": b"score: 7e1\n"}
+    answer = derive(tree(opened() | FOUND | wrong)).next
+    assert [(ask.kind, ask.target) for ask in answer.asks] == [
+        ("verify", "quality-claude.finding-F01")
+    ]
+    assert f"{ROUND}/quality-claude.finding-F01.md" in answer.inputs
+    assert [one.file for one in awaited(answer)] == list(wrong)
 
 
 @pytest.mark.rule("LIV-18")
@@ -225,7 +243,8 @@ def test_what_an_agent_wrote_wrongly_is_for_the_agent_and_told_whole() -> None:
     assert [problem.file for problem in state.errors] == list(bad)
     assert answer.because == tuple(problem.message for problem in state.errors)
     assert answer.inputs == (*bad, "goals.md")
-    assert [ask.target for ask in answer.asks] == ["scope-claude"]
+    assert [ask.target for ask in answer.asks] == ["scope-claude", "quality-claude"]
+    assert compaction_advice.checkpoint(answer) is None
     assert [option.key for option in answer.options] == ["retry", "stop"]
     assert answer.summary == (
         "2 faults in what was written for goals round 1: whoever wrote it corrects it; "

@@ -292,7 +292,7 @@ def test_only_what_waits_is_decided_and_only_once(
     case: str, files: dict[str, bytes], name: str, line: str
 ) -> None:
     found, _ = look(files)
-    assert said(permits.decide(found.state.next, found.loop, name)) == line
+    assert said(permits.decide(RUN, found.state.next, found.loop, name)) == line
 
 
 def paused_design(cites: str, kind: str = "scope") -> tuple[Survey, Facts]:

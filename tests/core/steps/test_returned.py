@@ -29,10 +29,6 @@ RETURNED = {
         | log("reject", feedback=FEEDBACK),
         f"goals.md was rejected {BY}: read {FEEDBACK}. Write goals.md, then ",
     ),
-    "rewound": (
-        {"goals.md": GOALS} | log("rewind"),
-        f"goals.md was returned to draft {BY}. Write goals.md, then ",
-    ),
     "rewound with a reason, as `fix` does after tests that failed": (
         {"goals.md": GOALS, FEEDBACK: b"\n## Previous Artifact\n\n" + GOALS} | log("rewind"),
         f"goals.md was returned to draft {BY}: read {FEEDBACK}. Write goals.md, then ",
@@ -80,6 +76,17 @@ def test_git_is_asked_only_for_a_text_that_was_there() -> None:
         f"goals.md, which was approved {BY}, is gone: bring it back with `git checkout HEAD -- "
         f"goals.md`, or write it anew, {then}",
     ]
+
+
+@pytest.mark.rule("LIV-04", "LIV-02")
+def test_a_text_that_was_returned_without_a_word_may_be_reviewed_as_it_is() -> None:
+    returned = {"goals.md": GOALS} | log("rewind")
+    assert derive(runs.tree(BASE, returned)).next.summary == (
+        f"goals.md was returned to draft {BY}. Write goals.md, then run `qrspi next {runs.RUN}`. "
+        f"{TOLD} `qrspi next {runs.RUN} --anyway` has goals.md reviewed as it is."
+    )
+    opened = {"reviews/goals/round-01/.dispatch-manifest.json": runs.manifest(body=GOALS)}
+    assert derive(runs.tree(BASE, returned, opened)).next.kind == "review"
 
 
 @pytest.mark.rule("LIV-04")

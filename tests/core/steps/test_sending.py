@@ -47,7 +47,7 @@ def run(files: dict[str, bytes], **fields: str) -> Tree:
     [
         (REVIEWING, f"`{SENDS}` sends them all; {PROMPT}quality-claude` prints what to tell"),
         (VERIFYING, f"`{SENDS}` sends the agent; {PROMPT}verify-scope-claude.finding-F01` prints"),
-        (WRONG, f"`qrspi resolve {RUN} retry`. `{SENDS}` sends quality-claude."),
+        (WRONG, f"`qrspi resolve {RUN} retry`. `{SENDS}` sends quality-claude, scope-claude."),
         (GOALS, f"{PROMPT}author` prints what to tell an agent. `{SENDS}` has an agent write it."),
         ({"request.md": b"People sign in.\n"}, f"an agent. `{SENDS}` has an agent write it."),
         ({**GOALS, "questions.md": b"---\nstatus: draft\n---\n"}, f"`{SENDS}` has an agent write"),

@@ -10,6 +10,8 @@ import pytest
 
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Busy
+from qrspi.core.filenames import prompt_file
+from qrspi.core.model import Ask
 from qrspi.core.rounds.provenance import CameBy
 from qrspi.handlers.rounds import round_findings
 from qrspi.world.agents import dispatch_folder
@@ -333,12 +335,54 @@ def test_after_a_retry_the_old_answer_is_not_used_again(review: Shop) -> None:
     review.reply("scope-claude.md", bad)
     driven = review.driven()
     assert driven.outcome.state.next.kind == "fix-files"
+    assert [one.code for one in driven.failures] == ["reply-malformed"]  # once is enough
     (review.run / "reviews/design/round-01/scope-claude.finding-F01.md").unlink()
     review.reply("scope-claude.md", NOTHING)
     review.told.names.clear()
     assert review.driven().failures == ()
     assert review.told.names == ["scope-claude"]
-    assert [one["attempt"] for one in review.ledger() if one["name"] == "scope-claude"] == [1, 2]
+    attempts = [one["attempt"] for one in review.ledger() if one["name"] == "scope-claude"]
+    assert attempts == [1, 2, 3]
+
+
+@pytest.mark.rule("LIV-18", "ENG-06")
+def test_a_reviewer_is_asked_for_another_file_in_place_of_one_at_fault(review: Shop) -> None:
+    """By hand it corrects its own file; what it prints takes the place of that."""
+    bad = runs.finding("scope-claude", step="design").replace(b"medium", b"grave")
+    file = "reviews/design/round-01/scope-claude.finding-F01.md"
+    review.next()
+    review.write("reviews/design/round-01/quality-claude.clean.md", runs.clean())
+    review.write(file, bad)
+    following = review.next().state.next
+    assert (following.kind, following.asks) == (
+        "fix-files",
+        (Ask("review", "design", 1, "scope-claude"),),
+    )
+    prompt = review.read(prompt_file(following.asks[0]))
+    assert f"- {file}: severity is 'grave'; expected low, medium or high\n" in prompt
+    assert "What was handed in is on record already" in prompt
+    review.reply("scope-claude.md", printed(runs.finding("scope-claude", step="design")))
+    review.driven()
+    asked = review.read(".qrspi/dispatch/design/round-01/scope-claude.md")
+    assert "An earlier answer of yours was not taken" in asked
+    assert review.read(f"{file}.rejected-1").encode() == bad
+    assert review.read(file).encode() == runs.finding("scope-claude", step="design")
+    assert len(review.ledger()) == 1
+
+
+@pytest.mark.rule("LIV-18", "ENG-06")
+def test_a_verifier_is_asked_for_another_score_in_place_of_one_at_fault(review: Shop) -> None:
+    place = "reviews/design/round-01"
+    stem = "scope-claude.finding-F01"
+    review.next()
+    review.write(f"{place}/quality-claude.clean.md", runs.clean())
+    review.write(f"{place}/{stem}.md", runs.finding("scope-claude", step="design"))
+    review.write(f"{place}/{stem}.score.yml", b"score: 7e1\n")
+    review.reply(f"verify-{stem}.md", runs.score(90).decode())
+    driven = review.driven()
+    assert driven.failures[1:] == ()  # nobody is there to fix it
+    assert review.read(f"{place}/{stem}.score.yml.rejected-1") == "score: 7e1\n"
+    assert review.has(f"{place}-verified.md")
 
 
 @pytest.mark.rule("ENG-06")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.code_steps import batch
+from qrspi.core.derivation import waiting
 from qrspi.core.derivation.derive import derive, survey
 from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.filenames import prompt_file
@@ -15,7 +16,9 @@ from qrspi.core.pipeline import ROUTES
 from qrspi.core.steps.facts import artifact_status
 from qrspi.handlers import history
 from qrspi.handlers.changes import change_set
-from qrspi.handlers.decisions import reject, replan
+from qrspi.handlers.decisions import approve, reject, replan
+from qrspi.handlers.decisions.approve import Consent
+from qrspi.render.run_page import next_document
 from qrspi.world.files.run_tree import DiskTree
 from tests import runs
 from tests.deliveries import PUT_AWAY, finished
@@ -31,7 +34,7 @@ def shop(tmp_path: Path) -> Workshop:
     return Workshop(tmp_path / "project", finished())
 
 
-def statuses(shop: Workshop, steps: tuple[str, ...]) -> list[str]:
+def statuses(shop: Workshop | Shop, steps: tuple[str, ...]) -> list[str]:
     return [artifact_status(DiskTree(shop.run), step)[0] for step in steps]
 
 
@@ -270,3 +273,96 @@ def test_a_run_outside_git_is_put_away_too(tmp_path: Path) -> None:
     shop.approve("plan")
     assert shop.did() == ["archive-phase"]
     assert shop.archived() >= PUT_AWAY
+
+
+def approved(shop: Shop) -> None:
+    shop.make(lambda job: approve.plan(job, "plan", Consent(unreviewed=True)))
+
+
+def without_next_tasks(tmp_path: Path) -> Shop:
+    files = finished()
+    del files["tasks/task-04.md"]
+    shop = Shop(tmp_path / "shop", files)
+    shop.make(replan.minor)
+    return shop
+
+
+NEXT_TASK = runs.artifact("draft", "# Task 04: More\n").replace(b"status", b"phase: 2\nstatus", 1)
+
+
+@pytest.mark.rule("RP-03", "LIV-03", "PRM-05")
+def test_an_agent_is_asked_to_change_the_plan_for_the_next_phase(tmp_path: Path) -> None:
+    shop = without_next_tasks(tmp_path)
+    state = shop.next().state
+    document = next_document(state.next)
+    assert (document["who"], document["kind"], document["step"]) == ("agent", "replan-edit", "plan")
+    assert [one["file"] for one in document["missing"]] == ["plan.md", "tasks/task-04.md"]
+    assert document["waits_for"] == ["plan.md", "tasks/task-04.md"]
+    assert document["command"] == f"qrspi next {shop.run.name}"
+    assert {"replan.md", "phasing.md", "structure.md", "test-results.md", "plan.md"} <= set(
+        document["inputs"]
+    )
+    [path] = document["prompts"]
+    prompt = shop.read(path)
+    assert "# Author of the plan\n" in prompt
+    assert "Phase 1 is over, and the plan is open for phase 2: change `plan.md`" in prompt
+    assert "\nphase: 2\n" in prompt
+    for path in ("replan.md", "test-results.md"):
+        assert f"\n{shop.run}/{path}\n" in prompt
+    assert f"\nexisting_paths:\n{shop.run}/plan.md\n" in prompt
+
+
+@pytest.mark.rule("RP-03")
+def test_a_plan_without_a_task_for_the_next_phase_is_not_approved(tmp_path: Path) -> None:
+    shop = without_next_tasks(tmp_path)
+    with pytest.raises(Refusal, match=r"plan\.md has no task for the next phase"):
+        approved(shop)
+    shop.write("plan.md", shop.read("plan.md") + "\nMore of it.\n")
+    assert shop.next().state.next.because == ("no task of the next phase has a file",)
+    assert shop.has("replan-pending.md")
+
+
+@pytest.mark.rule("RP-03", "APR-03")
+def test_a_person_is_called_when_the_plan_was_changed(tmp_path: Path) -> None:
+    shop = without_next_tasks(tmp_path)
+    plan = shop.read("plan.md")
+    shop.write("tasks/task-04.md", NEXT_TASK)
+    shop.write("plan.md", f"{plan}\n## Tasks\n\n| Task |\n|---|\n| task-04 |\n| task-05 |\n")
+    following = shop.next().state.next
+    assert (following.who, following.kind) == ("agent", "form")
+    assert [reason.partition(": ")[2] for reason in following.because] == [
+        "task-05 has no file tasks/task-05.md; write it, or take the task out of the plan"
+    ]
+    shop.write("plan.md", f"{plan}\n## Tasks\n\n| Task |\n|---|\n| task-04 |\n")
+    state = shop.next().state
+    assert (state.current_step, state.next.who, state.next.kind) == ("replan", "human", "approve")
+    assert state.next.command == f"qrspi approve {shop.run.name} plan --unreviewed"
+    (item,) = waiting.items([state])
+    assert (item.kind, item.step, item.command) == ("approve", "plan", state.next.command)
+    approved(shop)
+    assert "archive-phase" in [one.handler for one in shop.next().performed]
+    assert derive(shop.workspace()).phase == 2
+
+
+@pytest.mark.rule("RP-03", "REJ-01")
+def test_a_changed_plan_that_is_rejected_is_written_again(tmp_path: Path) -> None:
+    shop = without_next_tasks(tmp_path)
+    shop.write("tasks/task-04.md", NEXT_TASK)
+    shop.next()
+    shop.make(lambda job: reject.plan(job, "plan", b"Too much of it."))
+    following = shop.next().state.next
+    assert (following.who, following.asks) == ("agent", (Ask("author", "plan"),))
+    assert "feedback/plan-round-01.md" in following.inputs
+    prompt = shop.read(prompt_file(following.asks[0]))
+    assert "Phase 1 is over" in prompt and f"\n{shop.run}/replan.md\n" in prompt
+
+
+@pytest.mark.rule("RP-03", "PRM-07")
+def test_the_plan_of_the_next_phase_is_taken_from_what_an_agent_prints(tmp_path: Path) -> None:
+    shop = without_next_tasks(tmp_path)
+    task = NEXT_TASK.decode()
+    shop.reply("author.md", f"{shop.read('plan.md')}\nMore.\n<<<FILE tasks/task-04.md>>>\n{task}")
+    done = shop.driven()
+    assert (done.failures, done.outcome.state.next.kind) == ((), "approve")
+    assert statuses(shop, ("plan",)) == ["replan-draft"]
+    assert shop.read("tasks/task-04.md").endswith("# Task 04: More\n")

@@ -431,7 +431,7 @@ def test_what_is_unresolved_is_written_down_before_anybody_is_asked(tmp_path: Pa
     assert gate.files()[ESCAPE].decode() == ESCAPED
     answer = outcome.state.next
     assert (answer.action, answer.who, answer.kind) == ("decide", "human", "cap")
-    assert [option.key for option in answer.options] == ["present", "continue", "rewind"]
+    assert [option.key for option in answer.options] == ["present", "continue"]
     assert answer.because[-1] == (
         "stagnant: from round 2 to 5: 0 resolved, 3 persisting, 0 re-raised, 0 new"
     )
