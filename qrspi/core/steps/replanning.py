@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from qrspi.core.filenames import task_key
 from qrspi.core.model import Ask, Next, NextKind, Option
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER, STEP, subject_of
@@ -176,7 +177,8 @@ def _wanted_task(facts: Facts) -> tuple[str, ...]:
     from qrspi.core.artifacts import task_file
 
     numbers = [int(found[0]) for key in facts.tasks if (found := re.search(r"\d+", key))]
-    return (task_file.task_path(f"task-{max(numbers, default=0) + 1:02d}"),)
+    key = task_key(f"{max(numbers, default=0) + 1:02d}")
+    return (task_file.task_path(key),) if key else ()
 
 
 def _faulty(facts: Facts) -> Next | None:

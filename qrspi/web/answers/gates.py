@@ -9,7 +9,6 @@ from qrspi.cli.in_process import Commands
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject
-from qrspi.core.text.shell_words import command
 from qrspi.handlers.menus import menu
 from qrspi.web.answers import forms
 from qrspi.web.answers.forms import Form, Input
@@ -143,7 +142,7 @@ def _option(run: Document, option: Document, text: str) -> Form:
         needed,
         says=option["label"],
         folded=bool(needed),
-        primary=following["command"] == command("qrspi", "resolve", run["run"], key),
+        primary=option == following["options"][0] or "recommended" in option["label"],
     )
 
 
