@@ -171,6 +171,7 @@ reviews/design/round-01. {WAYS}
   Next: Write goals.md, then run `qrspi next 2026-05-18-dark-mode`. \
 `qrspi prompt 2026-05-18-dark-mode author` prints what to tell an agent.
 
+1 closed run is left out; `--all` shows it.
 Changes after an approval are looked for by `qrspi status RUN` only.
 """,
         "",

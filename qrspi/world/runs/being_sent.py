@@ -14,10 +14,13 @@ def told(state: RunState, path: str) -> RunState:
     if not (state.next.asks and os.path.exists(f"{path}/{LOCK}")):
         return state
     # Imported here: many runs never send anybody.
+    from qrspi.core.tree import content
     from qrspi.world.files import lock
     from qrspi.world.files.run_tree import DiskTree
 
-    if lock.state(DiskTree(path), LOCK) != "held":
+    tree = DiskTree(path)
+    ours = content(tree, LOCK).startswith(b"%d " % os.getpid())
+    if ours or lock.state(tree, LOCK) != "held":
         return state
     listed = f"qrspi dispatch list {state.run}"
     said = f"{state.next.summary} Agents are at work for it now: `{listed}` says who."
