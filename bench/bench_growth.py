@@ -47,10 +47,10 @@ def measure(lab: Lab) -> Iterator[Measure]:
         works = [partial(_call, project, words) for words in COMMANDS.values()]
         for name, taken in zip(COMMANDS, quickest(2, *works, clock=processor), strict=True):
             times[name].append(taken)
-    for name, taken in times.items():
-        note = " ".join(f"{one * 1000:.0f}" for one in taken) + " ms"
+    for name, each in times.items():
+        note = " ".join(f"{one * 1000:.0f}" for one in each) + " ms"
         what = f"{name}: a whole old run against an eighth"
-        yield Measure(what, taken[-1] / taken[0], "× the time", GOALS[name], note)
+        yield Measure(what, each[-1] / each[0], "× the time", GOALS[name], note)
     if os.environ.get("QRSPI_DRAW"):
         PLOT.write_text(growth_plot.draw(times, [1 / part for part in PARTS]))
 

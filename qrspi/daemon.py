@@ -224,7 +224,7 @@ class Daemon:
             self._databases.forget(name)
             return
         from qrspi.core.gates.checkpoints import checkpoint_gate
-        from qrspi.world.runs import silent_tasks
+        from qrspi.world.runs import machine_signs
 
         waits = [
             Report("waits", name, state=state._replace(next=checkpoint_gate.asked(name, row)))
@@ -233,7 +233,7 @@ class Daemon:
         ]
         silent = (one for one in state.warnings if one.code == "stale-heartbeat")
         yield from self._new(name, [*waits, *(Report("stale", name, problem=p) for p in silent)])
-        if left := silent_tasks.until_next(state):
+        if left := machine_signs.until_silent(state):
             self._watcher.remind(name, left)
 
     def _new(self, name: str, reports: list[Report]) -> Iterator[Report]:

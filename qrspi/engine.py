@@ -89,13 +89,13 @@ def _told(workspace: Workspace, surveyed: Survey, options: Options) -> RunState:
     """Agents without a prompt are named, unless this command sends agents and so names them."""
     state = _left_to_you(surveyed, options)
     if state.checkpoints:
-        from qrspi.world.runs import silent_tasks
+        from qrspi.world.runs import machine_signs
 
-        state = silent_tasks.told(state)
+        state = machine_signs.with_silent_tasks(state)
     if state.complete:
-        from qrspi.world.runs import left_worktrees
+        from qrspi.world.runs import machine_signs
 
-        state = left_worktrees.told(state, workspace.path)
+        state = machine_signs.with_worktrees(state, workspace.path)
     if state.next.asks and not options.sends:
         from qrspi.world.runs import being_sent
 
@@ -145,9 +145,9 @@ def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
                 break
             surveyed = survey(stage, path)
     if state.complete:
-        from qrspi.world.runs import left_worktrees
+        from qrspi.world.runs import machine_signs
 
-        state = left_worktrees.told(state, workspace.path)
+        state = machine_signs.with_worktrees(state, workspace.path)
     return Outcome(tuple(performed), state)
 
 

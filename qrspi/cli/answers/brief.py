@@ -15,9 +15,9 @@ def show(session: Session, run: str | None = None, chars: int = CHARS) -> None:
     found = session.run(run)
     looked = survey(CommittedTree(found.path), session.run_path(found), thorough=True)
     if looked.state.complete:
-        from qrspi.world.runs import left_worktrees
+        from qrspi.world.runs import machine_signs
 
-        looked = looked._replace(state=left_worktrees.told(looked.state, found.path))
+        looked = looked._replace(state=machine_signs.with_worktrees(looked.state, found.path))
     page = brief.page(looked, chars)
     document = {
         "schema": "qrspi/brief/v1",

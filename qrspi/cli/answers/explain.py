@@ -20,9 +20,9 @@ def show(session: Session, run: str | None = None, *, files: bool = False) -> No
     tree = RecordingTree(CommittedTree(place.path))
     found = _with_budgets(survey(tree, session.run_path(place), thorough=True), place.path)
     if found.state.complete:
-        from qrspi.world.runs import left_worktrees
+        from qrspi.world.runs import machine_signs
 
-        found = found._replace(state=left_worktrees.told(found.state, place.path))
+        found = found._replace(state=machine_signs.with_worktrees(found.state, place.path))
     rows = _each(tree.seen) if files or not session.draws else _in_short(found, tree.seen)
     session.answer(_document(found, tree.seen), _lines(found, rows, session.width))
 

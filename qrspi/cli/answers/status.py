@@ -137,17 +137,17 @@ def glance(session: Session, runs: Sequence[RunDir]) -> tuple[RunState, ...]:
 def _told(run: RunDir, state: RunState) -> RunState:
     """With what no file shows: a missing heartbeat, and work trees that were left behind."""
     if state.checkpoints:
-        from qrspi.world.runs import silent_tasks
+        from qrspi.world.runs import machine_signs
 
-        state = silent_tasks.told(state)
+        state = machine_signs.with_silent_tasks(state)
     if state.next.asks:
         from qrspi.world.runs import being_sent
 
         state = being_sent.told(state, run.path)
     if state.complete:
-        from qrspi.world.runs import left_worktrees
+        from qrspi.world.runs import machine_signs
 
-        state = left_worktrees.told(state, run.path)
+        state = machine_signs.with_worktrees(state, run.path)
     return state
 
 
