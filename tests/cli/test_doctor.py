@@ -238,3 +238,24 @@ def test_unknown_files_and_work_trees_that_are_left_are_named(project: Path, qrs
         "2026-05-17-user-auth, which is over",
     ]
     assert "        qrspi task clean 2026-05-17-user-auth" in lines
+
+
+@pytest.mark.rule("GRD-05")
+def test_files_of_any_round_that_nobody_read_are_notes(project: Path, qrspi: Call) -> None:
+    folder = "reviews/goals/round-0"
+    runs.on_disk(
+        project,
+        {
+            "config.md": runs.config(),
+            "goals.md": runs.artifact(),
+            f"{folder}1/quality-claude-finding-2.md": b"x",
+            f"{folder}2/scope-claude.clean": b"x",
+        },
+    )
+    lines = [line for line in qrspi("doctor").out.splitlines() if "not a name" in line]
+    text = "not a name that a round knows; the file is left alone. Did you mean"
+    assert sorted(lines) == [
+        f"note    {runs.RUN}: {folder}1/quality-claude-finding-2.md: {text} "
+        "quality-claude.finding-F02.md?",
+        f"note    {runs.RUN}: {folder}2/scope-claude.clean: {text} scope-claude.clean.md?",
+    ]

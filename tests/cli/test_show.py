@@ -342,3 +342,17 @@ def test_a_decision_without_a_record_names_nobody(project: Path, qrspi: Call) ->
     (file,) = run.glob("reviews/goals-loop-pause-*.md")
     file.write_text(file.read_text().replace("pending", "skip"))
     assert qrspi("show", "goals", "--json").json["findings"][0]["decision"] is None
+
+
+@pytest.mark.rule("GRD-05")
+def test_a_file_under_a_name_that_no_round_knows_was_not_read(run: Path, qrspi: Call) -> None:
+    finding(run, 1, 1, CACHE)
+    name = "reviews/goals/round-01/quality-claude-finding-2.md"
+    (run / name).write_bytes(runs.finding(number=2))
+    assert qrspi("show", "goals").out.splitlines()[-1] == (
+        f"not read: {name}: not a name that a round knows; the file is left alone. "
+        "Did you mean quality-claude.finding-F02.md?"
+    )
+    assert [one["code"] for one in valid(qrspi("show", "goals", "--json"))["unread"]] == [
+        "unknown_file"
+    ]

@@ -290,3 +290,32 @@ def test_a_runs_folder_that_may_not_be_listed_is_an_operation_that_failed(public
         4,
         f"cannot list {run.parent}: Permission denied\n",
     )
+
+
+@pytest.mark.rule("GRD-05", "LIV-18")
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("quality-claude-finding-2.md", " Did you mean quality-claude.finding-F02.md?"),
+        ("R01-F01-quality-codex.md", ""),
+        ("scope-codex.clean", " Did you mean scope-codex.clean.md?"),
+        (
+            "scope-claude.finding-F03.score.yaml",
+            " Did you mean scope-claude.finding-F03.score.yml?",
+        ),
+    ],
+)
+def test_a_file_in_a_round_under_a_name_that_no_round_knows_is_bad(
+    name: str, meant: str, project: Path, qrspi: Call
+) -> None:
+    runs.on_disk(project, {**GOOD, f"{ROUND}/{name}": runs.finding()})
+    file = f"docs/qrspi/{runs.RUN}/{ROUND}/{name}"
+    said = f"{file}: not a name that a round knows, so nobody reads it{meant and '.'}{meant}"
+    result = qrspi("validate", file)
+    assert (result.code, result.out.splitlines()[0]) == (3, f"error: {said}")
+    assert qrspi("validate", runs.RUN).code == 3
+
+
+def test_other_files_in_a_round_are_left_alone(project: Path, qrspi: Call) -> None:
+    runs.on_disk(project, {**GOOD, f"{ROUND}/notes.txt": b"x", f"{ROUND}/a.md~": b"x"})
+    assert qrspi("validate", runs.RUN).code == 0

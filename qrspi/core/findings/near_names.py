@@ -8,6 +8,9 @@ from difflib import get_close_matches
 
 from qrspi.core.filenames import clean_file, finding_file, sidecar_file
 from qrspi.core.findings.round_files import RoundFiles
+from qrspi.core.model import Problem
+
+_UNKNOWN = "not a name that a round knows"
 
 
 def note(files: RoundFiles, expected: tuple[str, ...]) -> None:
@@ -15,15 +18,29 @@ def note(files: RoundFiles, expected: tuple[str, ...]) -> None:
     for name in files.unknown:
         meant = nearest(name, _expected(name, expected, files.finding_files))
         if meant or name.endswith(".md"):
-            text = f"not a name that a round knows; the file is left alone{hint(name, meant)}"
+            text = f"{_UNKNOWN}; the file is left alone{hint(name, meant)}"
             files.page(name).warning("unknown_file", text, found=name, expected=meant)
 
 
+def alone(name: str, file: str, tags: Iterable[str]) -> tuple[Problem, ...]:
+    """The same of a file that is looked at by itself; `tags` may review there."""
+    tags = tuple(tags)
+    stems = [finding_file(tag, _number(name)).removesuffix(".md") for tag in tags]
+    meant = nearest(name, _expected(name, tags, stems))
+    if not (meant or name.endswith(".md")):
+        return ()
+    text = f"{file}: {_UNKNOWN}, so nobody reads it{hint(name, meant)}"
+    return (Problem("unknown_file", text, file, found=name, expected=meant),)
+
+
 def _expected(name: str, tags: Iterable[str], stems: Iterable[str]) -> Iterator[str]:
-    number = int((re.findall(r"[0-9]{1,4}", name) or ["1"])[-1])
     for tag in tags:
-        yield from (finding_file(tag, number), clean_file(tag))
+        yield from (finding_file(tag, _number(name)), clean_file(tag))
     yield from map(sidecar_file, stems)
+
+
+def _number(name: str) -> int:
+    return int((re.findall(r"[0-9]{1,4}", name) or ["1"])[-1])
 
 
 def nearest(word: str, known: Iterable[str], likeness: float = 0.75) -> str:

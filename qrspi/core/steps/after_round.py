@@ -170,13 +170,20 @@ def cascades(facts: Facts, loop: Loop) -> bool:
         and not approvals.is_objected_to(facts.records, loop.subject.key)
         and read is not None
         and _all_sent_and_answered(loop, config)
-        and not any(warning.code == "unknown_file" for warning in read.warnings)
+        and not _nobody_read(facts, loop)
         and not remarks(loop)
         and not _last_imported(facts, loop)
         and not loop.manifest.unseen
         and not changed_by_hand(facts)
         and not _odd_record(facts)
     )
+
+
+def _nobody_read(facts: Facts, loop: Loop) -> bool:
+    """Whether a file of the loop may be a finding under a wrong name."""
+    from qrspi.core.rounds import unread_files
+
+    return bool(unread_files.of_loop(facts.tree, loop.subject, facts.config, facts.base))
 
 
 def _last_imported(facts: Facts, loop: Loop) -> int:

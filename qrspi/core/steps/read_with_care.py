@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qrspi.core.filenames import RoundPaths, loop_choice
+from qrspi.core.findings import near_names
 from qrspi.core.model import counted
 from qrspi.core.pipeline import CODE_STEPS, STEP, subject_of
 from qrspi.core.records import approvals, decisions, step_text
 from qrspi.core.records.approvals import Part, Record
-from qrspi.core.rounds import round_list
+from qrspi.core.rounds import round_list, unread_files
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import text_parts
 from qrspi.core.steps.after_round import UNASKED
@@ -31,7 +32,18 @@ _DID = {
 
 
 def lines(facts: Facts, loop: Loop) -> tuple[str, ...]:
-    return tuple(filter(None, (_changed(facts, loop), _weighed(facts, loop), _said(facts))))
+    said = _changed(facts, loop), _weighed(facts, loop), _unread(facts, loop), _said(facts)
+    return tuple(filter(None, said))
+
+
+def _unread(facts: Facts, loop: Loop) -> str:
+    """What may be findings: agents left it in rounds, under names that no round knows."""
+    found = unread_files.of_loop(facts.tree, loop.subject, facts.config, facts.base)
+    if not found:
+        return ""
+    first, more = found[0], f" (+{len(found) - 1} more)" if len(found) > 1 else ""
+    meant = near_names.hint(first.found, first.expected) or "."
+    return f"Read by nobody: {first.file}{more}, as no round knows its name{meant}"
 
 
 def _said(facts: Facts) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from qrspi.core import reviewers
 from qrspi.core.artifacts import parallelization
 from qrspi.core.artifacts import task_file as taskfiles
 from qrspi.core.artifacts.branch_map import Plan
 from qrspi.core.config import reader as configs
-from qrspi.core.findings import round_files
+from qrspi.core.findings import near_names, round_files
 from qrspi.core.findings.submission import Place
 from qrspi.core.hints import assert_never
 from qrspi.core.model import Problem
@@ -60,6 +61,8 @@ def inspect(kind: FileKind, file: str, content: bytes | Fault, strict: bool = Fa
             return _one(pause if isinstance(pause, Problem) else None)
         case "loop-choice":
             return _one(_loop_choice(content, file))
+        case "unknown":
+            return Inspected(_unknown(kind, file))
         case "log" | "other":
             return Inspected()
         case _:
@@ -142,6 +145,13 @@ def _submission(kind: FileKind, file: str, content: bytes, strict: bool) -> Insp
         return Inspected(examined.violations, examined.warnings)
     known = (item for item in examined.warnings if item.field not in ("artifact", "round"))
     return Inspected(examined.violations, (*_astray(file), *known))
+
+
+def _unknown(kind: FileKind, file: str) -> tuple[Problem, ...]:
+    """Whether a second model reviews too is not known of a single file."""
+    assert kind.subject is not None
+    tags = reviewers.routed_tags(kind.subject, configs.Config(second_reviewer=True))
+    return near_names.alone(file.rpartition("/")[2], file, sorted(tags))
 
 
 def _astray(file: str) -> tuple[Problem, ...]:

@@ -11,6 +11,7 @@ from qrspi.core.filenames import (
     EngineName,
     FindingName,
     SidecarName,
+    Unknown,
     fix_round,
     parse_round_file,
     paused_round,
@@ -37,6 +38,7 @@ Kind = Literal[
     "pause",
     "loop-choice",
     "log",
+    "unknown",  # in a round, where nobody reads it
     "other",
 ]
 
@@ -103,6 +105,8 @@ def _in_round(name: str, reviewed: Subject | None, number: int) -> FileKind | No
             return FileKind("sidecar", reviewed, number, known)
         case EngineName(kind="manifest"):
             return FileKind("manifest", reviewed, number)
+        case Unknown() if reviewed and number:
+            return FileKind("unknown", reviewed, number)
         case _:
             return FileKind("other", reviewed, number) if number else None
 

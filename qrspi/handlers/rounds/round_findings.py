@@ -6,7 +6,7 @@ from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
-from qrspi.core.rounds import finding_history, provenance, round_list
+from qrspi.core.rounds import finding_history, provenance, round_list, unread_files
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.finding_history import ShownFinding
 from qrspi.core.rounds.loop import Loop
@@ -39,7 +39,7 @@ def findings(tree: Tree, subject: Subject, number: int | None) -> Findings:
         loop = loops.at(tree, subject, config, loop.round)
     shown = finding_history.shown(tree, loop, config)
     came = provenance.answers(tree, loop.files) if loop.files else ()
-    unread = loop.files.violations if loop.files else ()
+    unread = (*(loop.files.violations if loop.files else ()), *unread_files.of_round(loop))
     return Findings(shown, loop.round, silent, unscored, answers=came, unread=unread)
 
 

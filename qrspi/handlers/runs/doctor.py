@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 
+from qrspi.core.config import reader as configs
 from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt
 from qrspi.core.filenames import is_dropping, is_own_at_top, is_run_name, slug_of
@@ -17,9 +18,9 @@ from qrspi.core.pipeline import CLOSED, MARKER, REQUEST, STEPS, Subject, subject
 from qrspi.core.proof import vanished as proof
 from qrspi.core.proof.run_history import SHALLOW, RunHistory
 from qrspi.core.records import approvals, step_text, vanished
-from qrspi.core.rounds import round_list
+from qrspi.core.rounds import round_list, unread_files
 from qrspi.core.text import shell_words
-from qrspi.core.tree import Fault, entries
+from qrspi.core.tree import CONFIG_LIMIT, Fault, entries
 from qrspi.world.files import atomic_write, json_log, lock, mounts
 from qrspi.world.files.run_tree import DiskTree, inside_git
 from qrspi.world.git import command, repository, run_log, worktrees
@@ -174,8 +175,9 @@ def _run(run: RunDir) -> Iterator[Sign]:
     told_already = (*state.errors, *(one for one in missed if one.file not in vanished.LOGS))
     yield from _named_elsewhere(tree, run, {one.file for one in told_already})
     for reviewed in _subjects(tree):
-        odd = (item for item in round_list.odd_names(tree, reviewed) if item.message not in known)
-        yield from (Sign("note", run.name, item.message) for item in odd)
+        odd = *round_list.odd_names(tree, reviewed), *_unread(tree, reviewed)
+        notes = (item for item in odd if item.message not in known)
+        yield from (_sign("note", run.name, item) for item in notes)
     yield from _unknown(tree, run.name)
     broken = {error.file for error in state.errors}
     for log in (log for log in LOGS if log not in broken):
@@ -185,6 +187,12 @@ def _run(run: RunDir) -> Iterator[Sign]:
     if lock.state(tree, LOCK) == "left":
         message = f"{LOCK}: its last holder was killed; the lock is free, and the next command on "
         yield Sign("note", run.name, f"{message}the run cleans up")
+
+
+def _unread(tree: CommittedTree, reviewed: Subject) -> tuple[Problem, ...]:
+    """Imported here: nearly every project has only known names."""
+    config = configs.read(tree.read("config.md", CONFIG_LIMIT))
+    return unread_files.of_loop(tree, reviewed, config)
 
 
 def _named_elsewhere(tree: CommittedTree, run: RunDir, known: set[str]) -> Iterator[Sign]:

@@ -86,6 +86,23 @@ def test_what_is_read_with_care_is_told_where_a_person_decides_and_nowhere_else(
     assert derive(tree(opened() | SCORED)).next.care == ()
 
 
+@pytest.mark.rule("GRD-05")
+def test_what_nobody_read_in_an_earlier_round_is_told_at_the_gate_and_stops_the_cascade(
+    tmp_path: Path,
+) -> None:
+    run = quick.fixed(tmp_path, "questions")
+    quick.say_clean(run, "questions", 2)
+    lost = f"{quick.place('questions')}/quality-claude-finding-2.md"
+    quick.put(run, lost, b"x")
+    quick.put(run, f"{quick.place('questions', 2)}/notes.md", b"x")
+    gate = quick.advance(run).state.next
+    assert gate.kind == "approve"
+    assert [line for line in gate.care if "nobody" in line][-1] == (
+        f"Read by nobody: {lost} (+1 more), as no round knows its name. "
+        "Did you mean quality-claude.finding-F02.md?"
+    )
+
+
 @pytest.mark.rule("TST-02")
 def test_a_complete_run_says_how_its_tests_stood_when_they_were_approved() -> None:
     text = artifact("approved")
