@@ -81,7 +81,6 @@ PLAIN = {
         ),
         *("'' if settled else ' --unreviewed'", "show if in_commits else ''"),
     },
-    "made of words a to z": {"near or _IN_WORDS"},
     "words of the demonstration's script": {"' '.join(words)", "REPLY"},
     "quoted where it is made": {"reply", "about", "names"},
     "no command: what git said of itself": {"command.version()", "why", "output.words"},

@@ -148,7 +148,7 @@ def test_one_command_answers_the_question_how_tasks_are_reviewed(
             "auth",
             "'auth' is not a slug: expected 2 to 4 lower-case words joined by hyphens, "
             "such as user-auth",
-            'qrspi init "what you want, in a few words" --pipeline quick',
+            "qrspi init auth --name SLUG --pipeline quick",
         ),
         (
             "../user-auth",
@@ -159,8 +159,8 @@ def test_one_command_answers_the_question_how_tasks_are_reviewed(
         (
             "日本 語",
             "no slug can be made from '日本 語': expected two words of a to z or 0 to 9 in it; "
-            "name one yourself",
-            "qrspi init SLUG --pipeline quick",
+            "give the run a name beside it",
+            "qrspi init '日本 語' --name SLUG --pipeline quick",
         ),
     ],
 )
@@ -169,6 +169,32 @@ def test_a_slug_of_another_shape_is_a_usage_error(
 ) -> None:
     result = qrspi("init", word, "--pipeline", "quick")
     assert result == (2, "", f"{message}\n  {hint}\n")
+    assert listing(project) == {}
+
+
+@pytest.mark.rule("RUN-10")
+@pytest.mark.parametrize("text", ["Sort", "日本語だけ", "sort-lists", "Sort the lists"])
+def test_a_run_is_named_beside_any_text(project: Path, qrspi: Call, text: str) -> None:
+    words = ("--name", "sorted-lists", "--pipeline", "quick", "--no-second-reviewer")
+    assert qrspi("init", text, *words).code == 0
+    run = project / "docs/qrspi/2026-05-17-sorted-lists"
+    assert (run / "request.md").read_text().splitlines()[-1] == text
+
+
+@pytest.mark.rule("RUN-10")
+@pytest.mark.parametrize(
+    ("text", "name", "hint"),
+    [
+        ("Sort", "SLUG", ""),
+        ("Sort", "Sorted Lists", "  qrspi init Sort --name sorted-lists --pipeline quick\n"),
+    ],
+)
+def test_a_name_beside_the_text_is_a_slug(
+    project: Path, qrspi: Call, text: str, name: str, hint: str
+) -> None:
+    message = f"{name!r} is not a slug: expected 2 to 4 lower-case words joined by hyphens, "
+    result = qrspi("init", text, "--name", name, "--pipeline", "quick")
+    assert result == (2, "", f"{message}such as user-auth\n{hint}")
     assert listing(project) == {}
 
 
@@ -186,6 +212,10 @@ USAGE = "  qrspi init --help\n"
             "full: all eleven steps, each approved by a person\n"
             "  qrspi init user-auth --no-second-reviewer --test-command none --here "
             "--pipeline quick\n",
+        ),
+        (
+            "--name user-auth --ux",
+            'say what you want, in your words: init "TEXT"; or name the run: init SLUG\n' + USAGE,
         ),
         (
             "user-auth --pipeline quick --ux",

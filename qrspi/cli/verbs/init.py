@@ -56,6 +56,7 @@ from qrspi.world.runs.locate import Root, RunDir
     metavar="CMD|none",
     help="What runs the tests. Asked at the latest when the plan is approved.",
 )
+@click.option("--name", metavar="SLUG", help="Name the run so, beside a TEXT of any words.")
 @click.option("--date", metavar="D", help="Name the run by this day instead of today.")
 @click.option("--adopt", metavar="DIR", help="Add a config.md to a folder that has artifacts.")
 @click.option("--here", is_flag=True, help="Stay on the default branch; make none for the run.")
@@ -72,6 +73,7 @@ def command(
     review_depth: str | None,
     review_mode: str | None,
     test_command: str | None,
+    name: str | None,
     date: str | None,
     adopt: str | None,
     here: bool,
@@ -82,19 +84,21 @@ def command(
     """Start a run: its folder, its config.md and a first draft of goals.md.
 
     TEXT is what you want, in your words. It is kept as request.md, from which the goals are
-    written, and the run is named after it. SLUG, two to four words such as user-auth, names a run
-    whose goals you write yourself. On the default branch the run gets a branch of its own.
+    written, and the run is named after it, or as --name says. SLUG, two to four words such as
+    user-auth, names a run whose goals you write yourself. On the default branch the run gets a
+    branch of its own.
     """
-    if slug is None and adopt is None:
+    text = slug or ""
+    if (slug is None and adopt is None) or (name is not None and not text.strip()):
         raise click.UsageError(
             'say what you want, in your words: init "TEXT"; or name the run: init SLUG'
         )
-    name = _slug(slug) if slug is not None else ""
+    called = _slug(text, name) if slug is not None else ""
     created = _date(date)
     if adopt is not None:
-        place = _adopted(session, adopt, name)
+        place = _adopted(session, adopt, called)
     else:
-        place = _fresh(session, f"{created}-{name}")
+        place = _fresh(session, f"{created}-{called}")
     found = None if no_commit else start_run.find_ground(_around(place), place.name, here=here)
     route = _route(session, pipeline, ux)
     chosen = (("review_depth", review_depth), ("review_mode", review_mode))
@@ -103,7 +107,7 @@ def command(
         route=route,
         second_reviewer=_second(session, second_reviewer),
         visual_fidelity=visual_fidelity,
-        request=slug.strip() if slug and run_slugs.is_free_text(slug) else "",
+        request=text.strip() if name or run_slugs.is_free_text(text) else "",
         reviews=tuple((field, value) for field, value in chosen if value),
         test_command=_tests(session, test_command),
         onto=_onto(place, onto),
@@ -116,7 +120,11 @@ def command(
     session.answer(_document(begun), _lines(begun))
 
 
-def _slug(word: str) -> str:
+def _slug(word: str, name: str | None) -> str:
+    if name is not None:
+        if wrong := run_slugs.bad_name(word, name):
+            raise Misuse(wrong)
+        return name
     if run_slugs.is_free_text(word):
         made_slug = run_slugs.from_text(word)
         if made_slug is None:

@@ -7,10 +7,11 @@ import unicodedata
 
 from qrspi.core.filenames import SLUG
 from qrspi.core.model import Problem
+from qrspi.core.text import shell_words
 
 FEWEST, MOST = 2, 4
 LONGEST = 60
-_IN_WORDS = '"what you want, in a few words"'
+_INIT, _QUICK = ("qrspi", "init"), ("--pipeline", "quick")
 EXPECTED = "2 to 4 lower-case words joined by hyphens, such as user-auth"
 
 # Words that say nothing about the subject, and verbs that begin nearly every request.
@@ -70,7 +71,7 @@ def problem(slug: str) -> Problem | None:
         field="SLUG",
         found=slug,
         expected=EXPECTED,
-        hint=f"qrspi init {near or _IN_WORDS} --pipeline quick",
+        hint=shell_words.command(*_INIT, near, *_QUICK) if near else _with_name(slug),
     )
 
 
@@ -78,9 +79,24 @@ def nameless(text: str) -> Problem:
     return Problem(
         "bad-slug",
         f"no slug can be made from {text[:LONGEST]!r}: expected two words of a to z or 0 to 9 "
-        "in it; name one yourself",
+        "in it; give the run a name beside it",
         field="SLUG",
         found=text,
         expected=EXPECTED,
-        hint="qrspi init SLUG --pipeline quick",
+        hint=_with_name(text),
     )
+
+
+def bad_name(text: str, name: str) -> Problem | None:
+    """What is wrong with a name that is given beside the text."""
+    refused = problem(name)
+    near = from_text(name) if refused else None
+    return refused and refused._replace(field="--name", hint=_with_name(text, near or ""))
+
+
+def _with_name(text: str, name: str = "SLUG") -> str:
+    """The command that keeps the text as the request; '' where there is no name to propose."""
+    if not text.strip():
+        return 'qrspi init "TEXT" --pipeline quick'
+    said = text if len(text) <= LONGEST and text.isprintable() else "…"
+    return shell_words.command(*_INIT, said, "--name", name, *_QUICK) if name else ""

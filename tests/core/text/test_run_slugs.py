@@ -48,7 +48,8 @@ def test_a_slug_is_two_to_four_words(slug: str) -> None:
 @pytest.mark.parametrize(
     ("slug", "hint"),
     [
-        ("auth", 'qrspi init "what you want, in a few words" --pipeline quick'),
+        ("auth", "qrspi init auth --name SLUG --pipeline quick"),
+        ("日本語だけ", "qrspi init '日本語だけ' --name SLUG --pipeline quick"),
         ("User-Auth", "qrspi init user-auth --pipeline quick"),
         ("userAuth", "qrspi init user-auth --pipeline quick"),
         ("user_auth", "qrspi init user-auth --pipeline quick"),
@@ -58,7 +59,7 @@ def test_a_slug_is_two_to_four_words(slug: str) -> None:
         ("a-b-c-d-e", "qrspi init b-c-d-e --pipeline quick"),
         ("../user-auth", "qrspi init user-auth --pipeline quick"),
         ("user-auth\x00", "qrspi init user-auth --pipeline quick"),
-        ("", 'qrspi init "what you want, in a few words" --pipeline quick'),
+        ("", 'qrspi init "TEXT" --pipeline quick'),
     ],
 )
 def test_another_shape_is_refused_with_the_nearest_slug(slug: str, hint: str) -> None:
@@ -78,6 +79,12 @@ def test_a_slug_that_no_file_system_would_take_is_refused() -> None:
         "is not a slug: 302 characters, at most 60: expected 2 to 4 lower-case words joined by "
         "hyphens, such as user-auth"
     )
+
+
+@pytest.mark.parametrize("text", ["z" * 61, "日本\n語"])
+def test_a_text_that_fits_no_line_is_not_said_again(text: str) -> None:
+    hint = "qrspi init '…' --name SLUG --pipeline quick"
+    assert run_slugs.nameless(text).hint == hint
 
 
 @given(st.text())
