@@ -255,3 +255,23 @@ def test_a_form_is_a_command() -> None:
         "--message=--yes",
     )
     assert isinstance(forms.words("r", "resolve", {"key": "a b"}), Problem)
+
+
+@pytest.mark.rule("FLR-01", "WEB-07")
+@pytest.mark.parametrize(
+    ("kind", "options", "primary"),
+    [
+        ("failure", {"skip": "go on", "retry": "send again", "stop": "leave it"}, []),
+        ("loop", {"present": "Present", "loop": "Loop until clean (recommended)"}, ["loop"]),
+        ("batch", {"continue": "approve", "fix": "send back"}, ["continue"]),
+        ("test", {"fix": "go back", "ship": "all the same, with --failing -m REASON"}, []),
+    ],
+)
+def test_at_most_one_answer_stands_out(
+    kind: str, options: dict[str, str], primary: list[str]
+) -> None:
+    listed = [{"key": key, "label": label} for key, label in options.items()]
+    following = {"who": "human", "kind": kind, "step": "test", "options": listed}
+    run = {"run": "r", "next": following, "route": ["goals"], "closed": None}
+    forms_shown = gates._options(run)
+    assert [one.label for one in forms_shown if one.primary] == primary

@@ -142,8 +142,20 @@ def _option(run: Document, option: Document, text: str) -> Form:
         needed,
         says=option["label"],
         folded=bool(needed),
-        primary=option == following["options"][0] or "recommended" in option["label"],
+        primary=option == _usual(following),
     )
+
+
+def _usual(following: Document) -> Document | None:
+    """The option that is recommended, else the yes to a text that nothing speaks against. No other
+    menu has one: a person has to choose."""
+    options = following["options"]
+    yes = (one for one in options if (following["kind"], one["key"]) in menu.APPROVALS)
+    likely = (
+        *(one for one in options if "recommended" in one["label"]),
+        *(one for one in yes if "--failing" not in one["label"]),
+    )
+    return next(iter(likely), None)
 
 
 def _about(following: Document) -> tuple[tuple[str, str], ...]:
