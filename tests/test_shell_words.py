@@ -59,7 +59,7 @@ PLAIN = {
             "waiting[0].name",
         ),
     },
-    "a finding: a reviewer and two numbers": {"names[0]", "following.missing[0]"},
+    "a finding: a reviewer and two numbers": {"names[0]", "following.missing[0]", "held.name"},
     "a number, or a commit": {
         *("loop.round", "order.round", "output.status", "head[:12]", "task.commit", "higher"),
     },
@@ -68,6 +68,11 @@ PLAIN = {
         "floor",
         *(
             "options[0].key",
+            "option.key",
+            "first.key",
+            "log",
+            "reason",  # an option with the word that stands for one
+            "to if option.key == 'loop-back' else ''",
             "following.options[0].key",
             "tier.name",
             "usual",
