@@ -40,6 +40,8 @@ ASKS_A_PERSON = ("confirmation-needed", "consent-needed", "declined", "branch-no
 NOT_YET = ("checkpoint-open", "evidence-missing")
 # Whoever set `commit: off` commits; until they have, `next` says with which command.
 LEFT_TO_PEOPLE = ("untracked-artifact",)
+# What an agent prints is its own: here its file is empty, which is said once its text is awaited.
+IN_THE_FILE = ("reply-malformed",)
 # Beside the run of a test: a command that means one run has to name it.
 OTHER_RUN = "2020-01-01-another-run"
 
@@ -260,7 +262,7 @@ class Attempt:
         answered = told.get("schema", "qrspi/error/v1") != "qrspi/error/v1"  # a check's own verdict
         if (
             answered
-            or told.get("code") in (*ASKS_A_PERSON, *NOT_YET, *LEFT_TO_PEOPLE)
+            or told.get("code") in (*ASKS_A_PERSON, *NOT_YET, *LEFT_TO_PEOPLE, *IN_THE_FILE)
             or code not in refusals
         ):
             return ""

@@ -373,8 +373,8 @@ Clean questions, research and plan are approved without you; `cascade: off` in \
 config.md asks you each time.
 
 Next: Write research/summary.md, then run `qrspi next brought-along`. \
-`qrspi prompt brought-along author` prints what to tell an agent; what an agent prints goes into \
-its file.
+`qrspi prompt brought-along author` prints what to tell an agent; `qrspi submit artifact FILE \
+brought-along research` takes in what it prints.
 """,
         "",
     )

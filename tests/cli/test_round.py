@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests import runs
+from tests import runs, scenes
 from tests.cli.conftest import COMMAND, Call, Result
 from tests.project import Project
 from tests.scenes import complete, git
@@ -559,8 +559,34 @@ class TestSplitAndIngest:
             "clean": False,
             "warnings": [],
             "original": f"{ROUND}-ingested-quality-claude.txt",
+            "next": document["next"],
         }
+        assert document["next"]["waits_for"] == ["scope-claude"]
         assert file.read_bytes() == (run / document["original"]).read_bytes()
+
+    @pytest.mark.rule("PRF-02", "LIV-18")
+    def test_ingest_ends_with_what_is_next(self, run: Path, tmp_path: Path, qrspi: Call) -> None:
+        qrspi("next")
+        file = tmp_path / "chat.md"
+        file.write_bytes(runs.finding())
+        lines = qrspi("ingest", file, "--tag", "quality-claude").out.splitlines()
+        assert lines[-2:-1] == [""]
+        assert lines[-1].startswith("Next: Send 1 reviewer of goals round 1 (scope-claude)")
+
+    @pytest.mark.rule("LIV-18")
+    def test_ingest_names_the_command_for_a_text(
+        self, run: Path, tmp_path: Path, qrspi: Call
+    ) -> None:
+        qrspi("next")
+        file = tmp_path / "chat.md"
+        file.write_bytes(b"# Goals\n")
+        said = "--tag is fixer, which reviews nothing"
+        idle = f"{said}, and {runs.RUN} waits for no text of goals\n"
+        assert qrspi("ingest", file, "--tag", "fixer") == Result(2, "", idle)
+        scenes.review(run)
+        qrspi("next")
+        way = f"`qrspi submit artifact FILE {runs.RUN} goals` takes in what it printed"
+        assert qrspi("ingest", file, "--tag", "fixer") == Result(2, "", f"{said}: {way}\n")
 
     @pytest.mark.rule("PRF-02")
     def test_ingest_refuses_with_the_violations(

@@ -9,11 +9,12 @@ import click
 from qrspi.cli import arguments, run_words
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
+from qrspi.core.derivation.derive import derive
 from qrspi.core.findings.printed_reply import REPLY_LIMIT
 from qrspi.core.rounds import round_list
 from qrspi.handlers.rounds import printed_reply
 from qrspi.handlers.rounds.printed_reply import Source
-from qrspi.render import rounds
+from qrspi.render import rounds, run_page
 
 USAGE = "qrspi ingest FILE --tag TAG [RUN] [STEP]"
 
@@ -42,5 +43,7 @@ def command(
     source = Source(at.subject, number, tag, file.read(REPLY_LIMIT + 1))
     taken = printed_reply.ingest(at.workspace, source, session.options(dry_run))
     session.note(*taken.done.notes)
-    lines = rounds.taken_lines(source, taken, dry_run)
-    session.answer(rounds.taken("ingest", at.run, source, taken), lines)
+    after = derive(at.workspace).next
+    document = rounds.taken("ingest", at.run, source, taken)
+    lines = [*rounds.taken_lines(source, taken, dry_run), "", *run_page.next_lines(after)]
+    session.answer({**document, "next": run_page.next_document(after)}, lines)

@@ -184,9 +184,6 @@ def rejected_by(facts: Facts, artifact: bytes | Fault) -> str:
     return path if not isinstance(data, Fault) and feedback.quotes(data, artifact) else ""
 
 
-_KEPT = "what an agent prints goes into its file"  # nobody who looks for facts writes files
-
-
 def asked(facts: Facts, why: tuple[str, ...]) -> Next:
     if facts.step == "research":
         # Only a run at its research pays for reading questions.
@@ -205,7 +202,7 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
         who="human" if facts.step == "goals" else "agent",
         summary=f"{_to_write(facts)}, then run `qrspi next {facts.run}`. "
         f"`qrspi prompt {facts.run} author` prints what to tell an agent"
-        f"{f'; {_KEPT}' if facts.step == 'research' else ''}.{_as_it_was(facts)}",
+        f"{_taken_in(facts)}.{_as_it_was(facts)}",
         because=why,
         step=facts.step,
         missing=(STEP[facts.step].artifact, *_first_task(facts)),
@@ -214,6 +211,14 @@ def asked(facts: Facts, why: tuple[str, ...]) -> Next:
         command=f"qrspi next {facts.run}",
         kind="author",
     )
+
+
+def _taken_in(facts: Facts) -> str:
+    if facts.step != "research":
+        return ""
+    from qrspi.core.steps import sending
+
+    return f"; {sending.taken_in(facts)}"
 
 
 def _first_task(facts: Facts) -> tuple[str, ...]:
@@ -292,6 +297,8 @@ def _for_several(asked: QuestionGroup) -> str:
 def _answers(facts: Facts, why: tuple[str, ...], asked: OpenQuestions) -> Next:
     """One author for each question, or for several that are answered together. The summary is
     written when all have answered."""
+    from qrspi.core.steps import sending
+
     questions = asked.inquiry.open
     files = tuple(each.file for each in questions)
     sent_back = newest_feedback(facts.tree, facts.step) if "feedback" in facts.names else ""
@@ -303,7 +310,7 @@ def _answers(facts: Facts, why: tuple[str, ...], asked: OpenQuestions) -> Next:
         who="agent",
         summary=f"{returned(facts)}Answer {count} of questions.md, {_where(questions)}, then run "
         f"`qrspi next {facts.run}`. `qrspi prompt {facts.run} {first}` prints what to tell {who}; "
-        f"{_KEPT}.",
+        f"{sending.taken_in(facts, first)}.",
         because=(*why, *_why_open(asked), *asked.inquiry.not_dispatched),
         step=facts.step,
         missing=files,

@@ -224,13 +224,20 @@ def _verify(facts: Facts, loop: Loop) -> Next:
         loop,
         "verify",
         f"Score {counted(len(missing), 'finding')} of {loop.subject.key} round {loop.round}: "
-        f"{each} needs a .score.yml beside it in {loop.paths.directory}. "
+        f"{_scores(facts, loop, each, missing[0])}. "
         f"{sending.ways(facts, asks)}.",
         missing=missing,
         asks=asks,
         inputs=tuple(f"{loop.paths.directory}/{stem}.md" for stem in missing),
         options=VERIFY_OPTIONS,
     )
+
+
+def _scores(facts: Facts, loop: Loop, each: str, first: str) -> str:
+    if loop.subject.key != "research":
+        return f"{each} needs a .score.yml beside it in {loop.paths.directory}"
+    way = f"qrspi submit score FILE {facts.run} research --round {loop.round} --finding {first}"
+    return f"a verifier prints, and `{way}` takes it in"
 
 
 def diagnostic(failures: tuple[Problem, ...]) -> str:
@@ -293,7 +300,8 @@ def _fix(facts: Facts, loop: Loop) -> Next:
         loop,
         "fix",
         f"Apply {counted(len(loop.to_apply), 'finding')} to {_texts(loop)} and say what was done "
-        f"in {loop.paths.dispositions}. {sending.ways(facts, asks)}.",
+        f"in {loop.paths.dispositions}. {sending.ways(facts, asks)}"
+        f"{f'; {sending.taken_in(facts)}' if loop.subject.key == 'research' else ''}.",
         inputs=to_fix(loop),
         missing=(loop.paths.dispositions,),
         asks=asks,

@@ -37,6 +37,15 @@ def ways(facts: Facts, asks: tuple[Ask, ...], *, first: bool = False) -> str:
     return f"`{command(facts)}` sends {agents}{'' if reached else _UNSET}; {way}"
 
 
+def taken_in(facts: Facts, name: str = "") -> str:
+    """How what an agent prints gets into its file: whoever looks for facts writes none. `name` says
+    whose text it is, where several may be waited for."""
+    way = f"`qrspi submit artifact FILE {facts.run} research`"
+    if name:
+        way = f"`qrspi submit artifact FILE {facts.run} research --name {name}`"
+    return f"{way} takes in what it prints"
+
+
 _UNSET = " once your settings say how"
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from itertools import count
 
+from qrspi.core.derivation.derive import derive
 from qrspi.core.errors import Halt, Misuse, Refusal, accepted
 from qrspi.core.filenames import TAG, RoundPaths, SplitMarker, parse_round_file, split_marker
 from qrspi.core.findings import guard, printed_reply, rejected
@@ -15,6 +16,7 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import Subject
 from qrspi.core.records.audit_trail import Answer
+from qrspi.core.text import shell_words
 from qrspi.core.tree import Entry, Fault
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import Edit
@@ -22,6 +24,8 @@ from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.handlers.rounds import named_round, put_aside
 from qrspi.world.runs.workspace import Workspace
+
+_TEXTS = ("author", "fix", "research-question")
 
 
 class Source(NamedTuple):
@@ -53,6 +57,7 @@ def split(workspace: Workspace, source: Source, options: Options) -> TakenReply:
 def ingest(workspace: Workspace, source: Source, options: Options) -> TakenReply:
     """The same for findings in another form, and only if the guard accepts them."""
     _check_tag(source.tag)
+    _refuse_texts(workspace, source)
     with workspace.locked(options.lock_timeout, "qrspi ingest"):
         _refuse_closed(workspace, source)
         reply = accepted(printed_reply.split_any(source.data, source.tag, source.number))
@@ -82,6 +87,22 @@ def _check_tag(tag: str) -> None:
     if not re.fullmatch(TAG, tag):
         text = f"--tag is {tag!r}: expected a reviewer's tag such as quality-claude"
         raise Misuse(Problem("usage", text, field="--tag", found=tag, expected="quality-claude"))
+
+
+def _refuse_texts(workspace: Workspace, source: Source) -> None:
+    """Of whoever writes the text, whom people take for one of those who review it."""
+    run, step = workspace.name, source.subject.step
+    asks = [ask for ask in derive(workspace).next.asks if ask.kind in _TEXTS]
+    if source.tag in (ask.name for ask in asks if ask.subject == step):
+        whose = ("--name", source.tag) if len(asks) > 1 else ()
+        way = shell_words.command("qrspi", "submit", "artifact", "FILE", run, step, *whose)
+        then = f": `{way}` takes in what it printed"
+    elif source.tag in ("author", "fixer"):
+        way, then = "", f", and {run} waits for no text of {step}"
+    else:
+        return
+    text = f"--tag is {source.tag}, which reviews nothing{then}"
+    raise Misuse(Problem("usage", text, field="--tag", found=source.tag, hint=way))
 
 
 def _refuse_closed(workspace: Workspace, source: Source) -> None:

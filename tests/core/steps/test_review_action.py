@@ -319,6 +319,19 @@ def test_only_the_author_of_questions_is_told_of_words_of_the_goals() -> None:
     assert (found.kind, found.asks) == ("isolation", ())
 
 
+@pytest.mark.rule("LIV-25")
+def test_in_research_it_is_said_how_what_is_printed_is_taken_in() -> None:
+    one = round_files.finding(1)
+    waits = about("research", stage="verifying", files=READ._replace(unscored=(one.stem,)))
+    way = f"qrspi submit score FILE {RUN} research --round 1 --finding {one.stem}"
+    assert f"a verifier prints, and `{way}` takes it in." in from_loop(waits).summary
+    kept = PAUSED._replace(verdict="keep")
+    for step in ("research", "design"):
+        fixing = from_loop(about(step, stage="fixing", triaged=(kept,))).summary
+        taken = f"; `qrspi submit artifact FILE {RUN} research` takes in what it prints."
+        assert fixing.endswith(taken) is (step == "research")
+
+
 @pytest.mark.parametrize(("numbers", "said"), [((1,), "it needs"), ((1, 2), "each needs")])
 def test_how_many_findings_are_to_be_scored(numbers: tuple[int, ...], said: str) -> None:
     waiting = tuple(round_files.finding(one).stem for one in numbers)

@@ -71,7 +71,8 @@ def test_of_one_question_nothing_is_said_as_of_many(tmp_path: Path) -> None:
     assert answer.summary == (
         "Answer 1 question of questions.md, in research/q01-codebase.md, then run `qrspi next "
         f"{shop.run.name}`. `qrspi prompt {shop.run.name} q01-codebase` prints what to tell an "
-        "agent; what an agent prints goes into its file."
+        f"agent; `qrspi submit artifact FILE {shop.run.name} research --name q01-codebase` takes "
+        "in what it prints."
     )
 
 
