@@ -65,7 +65,11 @@ def told(run: Path) -> dict[str, list[str]]:
         commands = Commands(Session(), "cli")
         answers = {command: commands.run(*command.split(), run.name) for command in READ}
     return {
-        command: [re.sub(OF_HERE, "", line) for line in (*answer.lines, *answer.notes)]
+        command: [
+            both
+            for line in (*answer.lines, *answer.notes)
+            if (both := re.sub(OF_HERE, "", line)) or not line
+        ]
         for command, answer in answers.items()
     }
 
@@ -77,7 +81,10 @@ def lost(clone: Path) -> list[str]:
     return [one["message"] for one in asked.get("warnings", ()) if one["code"] == "vanished"]
 
 
-OF_HERE = r"\bOf \d+ answers: .*|; answers: .*|.* is left of .*| Its work trees are in .*"
+OF_HERE = (
+    r"\bOf \d+ answers: .*|; answers: .*|.* is left of .*| Its work trees are in .*"
+    r"|- run `qrspi task clean .*"
+)
 
 
 @pytest.mark.rule("LIV-11", "SEC-18")
