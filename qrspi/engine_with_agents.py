@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from qrspi import engine
-from qrspi.core.model import Problem
+from qrspi.core.model import Next, Problem
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.text.shortened import listed
 from qrspi.engine import Outcome
 from qrspi.handlers.agents.fan_out import Dispatcher, FanOut
 from qrspi.handlers.jobs.carry_out import remembering
@@ -21,10 +22,15 @@ class Driven(NamedTuple):
 
 def drive(workspace: Workspace, options: Options, dispatcher: Dispatcher, path: str = "") -> Driven:
     performed: list[Performed] = []
+    before: Next | None = None
     while True:
         with remembering(performed):
             outcome = engine.advance(workspace, options._replace(sends=True), path)
         performed += outcome.performed
+        if outcome.state.next == before:
+            whole = outcome._replace(performed=tuple(performed))
+            return Driven(whole, (_in_vain(outcome.state.run, before),))
+        before = outcome.state.next
         with remembering(performed):
             sent = dispatcher.fan_out() or _quality(dispatcher, workspace, options, outcome)
         if sent is None:
@@ -35,6 +41,13 @@ def drive(workspace: Workspace, options: Options, dispatcher: Dispatcher, path: 
                 after = engine.advance(workspace, options, path)
             whole = after._replace(performed=(*performed, *after.performed))
             return Driven(whole, sent.failures, sent.stopped, sent.held)
+
+
+def _in_vain(run: str, asked: Next) -> Problem:
+    """Whoever is sent for ever is paid for ever."""
+    who = listed([ask.label for ask in asked.asks]) or "an agent"
+    text = f"{who} answered, and the run waits for the very same: correct by hand what is named"
+    return Problem("reply-malformed", text, hint=f"qrspi status {run}")
 
 
 def _quality(

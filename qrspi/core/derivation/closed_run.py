@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qrspi.core.model import Next
 from qrspi.core.pipeline import CLOSED
+from qrspi.core.text import shortened
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
 
@@ -21,5 +22,6 @@ def since(content: bytes | Fault) -> str:
         return ""
     when = frontmatter.text(frontmatter.fields(content), "closed")
     reason = frontmatter.body(content).decode("utf-8", "replace").strip().partition("\n")[0]
-    told = f" since {when}" if when else ""
-    return f"{told}, because: {reason[:_SHOWN].rstrip('.')}" if reason else told
+    told = f" since {shortened.remark(when, 30)}" if when else ""
+    reason = shortened.remark(reason, _SHOWN).rstrip(".")
+    return f"{told}, because: {reason}" if reason else told

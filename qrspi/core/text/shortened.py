@@ -35,9 +35,10 @@ def at_words(text: str, most: int) -> str:
 
 
 def remark(text: str, most: int) -> str:
-    """Somebody's words within a sentence of the engine: on one line, and without the marks around
-    its own commands and quotations."""
-    return at_words(" ".join(text.split()).replace("`", "'").replace('"', "'"), most)
+    """Somebody's words within a sentence of the engine: on one line, nothing that is not seen, and
+    without the marks around its own commands and quotations."""
+    seen = "".join(char if char.isprintable() else " " for char in text)
+    return at_words(" ".join(seen.split()).replace("`", "'").replace('"', "'"), most)
 
 
 _LOOSE = " .,;:(–-"  # what would stand alone before the mark

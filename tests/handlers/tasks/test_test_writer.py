@@ -300,7 +300,9 @@ def test_the_batch_gate_says_what_was_seen_of_tests_before_the_code(
     facts = survey(shop.workspace()).facts
     assert facts is not None
     tasks = implement.everything(facts, batch.read(facts))
-    assert [task_table.document(task, frozenset())["first_tests"] for task in tasks] == [seen]
+    assert [
+        task_table.document(shop.run.name, task, frozenset())["first_tests"] for task in tasks
+    ] == [seen]
     assert task_table.seen_lines(tasks) == [f"{ONE}: the tests before its code {words}"]
 
 
