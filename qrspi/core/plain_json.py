@@ -35,8 +35,8 @@ def loads(text: str | bytes) -> Any:
             value, end = scan(plain, 0)
             if not plain[end:].strip(" \t\r\n"):
                 return value
-        except (StopIteration, ValueError):
-            pass
+        except (StopIteration, ValueError, SystemError):
+            pass  # the last where the scanner looks for the error that `json` would have defined
     import json  # it says what is wrong, or reads what is JSON all the same
 
     return json.loads(text)

@@ -64,3 +64,19 @@ for text in (b'{"a": [1, "b"]}' + bytes([10]), " 1"):
 def test_the_package_is_imported_for_what_is_not_plainly_json() -> None:
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
     assert done.stdout == "{'a': [1, 'b']} False\n1 True\n"
+
+
+@pytest.mark.rule("SEC-03")
+@pytest.mark.parametrize("text", ['{"n"', '{"n": }', '["', "[1", '"\\x"', '{"a": 1,}'])
+def test_what_is_not_json_is_told_where_json_was_never_imported(text: str) -> None:
+    code = f"""
+from qrspi.core import plain_json
+import sys
+assert "json" not in sys.modules
+try:
+    plain_json.loads({text!r})
+except ValueError as error:
+    print(type(error).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("JSONDecodeError\n", 0), done.stderr
