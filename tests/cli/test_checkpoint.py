@@ -140,7 +140,7 @@ def test_what_is_undecided_is_not_done(shop: Shop, qrspi: Call, state: str) -> N
             "review",
         )
     assert not shop.has("reviews/tasks/task-01/report.md")
-    assert qrspi(*words, "BLOCKED").code == 0
+    assert qrspi(*words, "BLOCKED", "-m", "It is not reviewed.").code == 0
     script(shop.database, f"{set_state} 'review_approved'")
     assert qrspi(*words, "DONE").code == 0
 

@@ -99,16 +99,18 @@ def _implement(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
 
 def _with_aside(facts: Facts, chosen: Answer, states: tuple[TaskState, ...]) -> Answer:
     """A task that cannot go on without a person waits for one at once, whatever others do."""
-    left = [task.next for task in states if task.next and task.next.kind == "task"]
+    left = [task.next for task in states if task.next and _needs_person(task, task.next)]
     aside = tuple(following for following in left if following != chosen.next)
     if not aside or chosen.next.who == "human":
         return chosen._replace(aside=aside)
-    keys, verb = (
-        ", ".join(following.step for following in aside),
-        "waits" if len(aside) == 1 else "wait",
-    )
-    said = f"{chosen.next.summary} {keys} {verb} for a person: `qrspi task list {facts.run}`."
+    keys = ", ".join(following.step for following in aside)
+    verb = "waits" if len(aside) == 1 else "wait"
+    said = f"{chosen.next.summary} {keys} {verb} for a person: `qrspi inbox` says why."
     return chosen._replace(next=chosen.next._replace(summary=said), aside=aside)
+
+
+def _needs_person(task: TaskState, following: Next) -> bool:
+    return following.kind == "task" or task.state == "broken"
 
 
 def _ask_for_tests(facts: Facts) -> Next:

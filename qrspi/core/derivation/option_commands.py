@@ -1,4 +1,5 @@
-"""By which command each option of a menu is taken. Most are answered by `qrspi resolve`."""
+"""By which command each option of a menu is taken. Most are answered by `qrspi resolve`. Where a
+terminal would ask once more, whoever has no terminal says yes with it."""
 
 from __future__ import annotations
 
@@ -21,10 +22,10 @@ def _command(run: str, following: Next, option: Option) -> str:
         case "task":
             return _about_task(run, following, option.key)
         case "replan":
-            to = " --to STEP" if option.key == "major" else ""
+            to = " --to STEP --yes" if option.key == "major" else ""
             return f"qrspi replan {option.key} {run}{to}"
         case "cap" | "escape" if option.key == "rewind":
-            return f"{resolve} --to STEP"
+            return f"{resolve} --to STEP --yes"
         case "test" if "--failing" in option.label:
             return f"{resolve} --failing -m REASON"
         case _:
@@ -46,7 +47,7 @@ def _about_first(run: str, following: Next, option: Option) -> str:
 
 def about_finding(run: str, held: HeldFinding, options: tuple[Option, ...]) -> tuple[Option, ...]:
     """A finding that is only proposed does not lead back."""
-    to = "" if len(held.targets) == 1 else " --to STEP"
+    to = " --yes" if len(held.targets) == 1 else " --to STEP --yes"
     return tuple(
         option._replace(
             command=f"qrspi decide {run} {held.name} {option.key}"

@@ -57,6 +57,9 @@ def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: 
         _refuse_without_work(job, task, full)
         _refuse_judged(job, task, full)
         _refuse_unmapped(job, task, words)
+    elif not words.strip():
+        text = "a report of BLOCKED says what keeps it from going on: -m TEXT"
+        raise Misuse(Problem("usage", text, field="-m", expected="a text"))
     record = Report(status, full, clock.now_utc(), words)
     data = task_records.render_report(key, record)
     log = reviews.log_with_report(job, task, data, "" if record.done else record.time)

@@ -1107,6 +1107,25 @@ def test_a_deep_review_has_eight_reviewers_in_three_turns(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.rule("LIV-03", "LIV-18")
+def test_a_report_that_cannot_be_read_is_told_while_others_go_on(tmp_path: Path) -> None:
+    tasks = {f"tasks/task-0{n}.md": task(n, files=f"{n}.py") for n in (1, 2)}
+    shop = Workshop(tmp_path / "project", quick(tasks))
+    shop.next()
+    shop.write(taskfiles.report_file("task-02"), b"all done\n")
+    state = derive(shop.workspace())
+    assert (state.next.who, state.next.missing) == ("agent", ("task-01",))
+    assert state.next.summary.endswith(" task-02 waits for a person: `qrspi inbox` says why.")
+    (item,) = waiting.items((state,))
+    assert (item.step, "reviews/tasks/task-02/report.md" in item.summary) == ("task-02", True)
+
+
+@pytest.mark.rule("IMP-11")
+def test_who_is_blocked_says_why(small: Workshop) -> None:
+    said = refused(lambda: small.make(lambda job: reports.report(job, ONE, "BLOCKED", None, " ")))
+    assert said == "a report of BLOCKED says what keeps it from going on: -m TEXT"
+
+
 @pytest.mark.rule("IMP-09", "LIV-03")
 def test_a_blocked_task_waits_for_a_person_while_others_go_on(tmp_path: Path) -> None:
     tasks = {f"tasks/task-0{n}.md": task(n, files=f"{n}.py") for n in (1, 2)}
@@ -1114,7 +1133,7 @@ def test_a_blocked_task_waits_for_a_person_while_others_go_on(tmp_path: Path) ->
     shop.next()
     shop.make(lambda job: reports.report(job, ONE, "BLOCKED", None, "What is a link?"))
     state = derive(shop.workspace())
-    said = f" task-01 waits for a person: `qrspi task list {runs.RUN}`."
+    said = " task-01 waits for a person: `qrspi inbox` says why."
     assert (state.next.who, state.next.missing) == ("agent", ("task-02",))
     assert state.next.summary.endswith(said)
     retry = f"qrspi task retry {runs.RUN} task-01"
