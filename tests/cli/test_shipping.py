@@ -292,21 +292,6 @@ def test_nobody_reports_away_what_the_engine_saw(begin: Begin, qrspi: Call) -> N
     )
 
 
-@pytest.mark.rule("LIV-16", "LIV-06")
-def test_a_round_that_nobody_answered_is_renewed_when_the_tests_say_something_else(
-    begin: Begin, qrspi: Call
-) -> None:
-    shop = begin(FAILING)
-    qrspi("resolve", RUN, "review")
-    qrspi("config", "set", RUN, "gates.test_command", "exit 0")
-    done = [one["handler"] for one in qrspi("next", RUN, "--json").json["performed"]]
-    assert done[:2] == ["run-tests", "prepare-round"]
-    shop.review("test", 1, TESTERS)
-    answer = qrspi("next", RUN, "--json").json
-    assert "prepare-round" not in [one["handler"] for one in answer["performed"]]
-    assert answer["next"]["summary"].startswith("The tests passed. Reviews passed clean in round 1")
-
-
 @pytest.mark.rule("LIV-06")
 def test_there_is_nothing_to_report_before_the_tasks_are_merged(
     at_batch: Workshop, qrspi: Call

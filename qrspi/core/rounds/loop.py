@@ -109,9 +109,8 @@ class Loop(NamedTuple):
 
     @property
     def is_outdated(self) -> bool:
-        """Code steps compare commits instead of texts; reviewers of tests read what tests said."""
-        step = self.subject.step
-        written = not self.subject.is_task and (step == "test" or step not in CODE_STEPS)
+        """Code steps compare commits instead of texts."""
+        written = not self.subject.is_task and self.subject.step not in CODE_STEPS
         return written and self.manifest is not None and not self.fresh
 
     @property
