@@ -13,6 +13,8 @@ NO_PYTHON = qrspi needs Python 3.11 or newer as python3.11 or python3; found: \
 VENV := .venv
 PY := $(VENV)/bin/python
 PYTEST := $(PY) -m pytest
+# One more than there are cores, as some tests wait: for a broker, a browser, a daemon.
+WORKERS = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 TOOLS := git strace chromium rabbitmq-server
 
 help: ## list the targets
@@ -44,7 +46,7 @@ demo: setup ## a whole run with scripted agents, in a scratch repository
 
 # The tests of workers share one broker, so one process takes them all.
 test: setup ## the test suite without the slow tests
-	$(PYTEST) -n auto --dist loadgroup -m 'not slow and not hosts'
+	$(PYTEST) -n $(WORKERS) --dist loadgroup -m 'not slow and not hosts'
 
 # axe-core is text that a browser is given to judge a page by; without npm, what needs it is skipped.
 browser: setup ## the page in a real browser, all of it
@@ -59,7 +61,7 @@ check: setup ## everything a change must pass: lint, types, layers, tests
 	$(PY) -m mypy
 	$(PY) -m mypy --strict tools/*.py bench/*.py
 	$(VENV)/bin/lint-imports
-	$(PYTEST) -n auto --dist loadgroup -m 'not slow and not hosts'
+	$(PYTEST) -n $(WORKERS) --dist loadgroup -m 'not slow and not hosts'
 
 attacks: setup ## every attack that was ever tried, and a table of how each ended
 	QRSPI_ATTACKS=table $(PYTEST) -n auto --dist loadgroup tests/attacks

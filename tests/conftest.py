@@ -92,7 +92,7 @@ def _plain_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         world.setenv("GIT_CONFIG_GLOBAL", str(settings_of_git))
         world.setenv("GIT_CONFIG_NOSYSTEM", "1")
         world.setenv("QRSPI_TRUST", "/")  # tests about consent take it away
-        world.setenv("XDG_CONFIG_HOME", "/nonexistent")
+        world.setenv("XDG_CONFIG_HOME", str(Path(folder) / "nothing"))
         world.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         for role in ("AUTHOR", "COMMITTER"):
             world.setenv(f"GIT_{role}_NAME", "Ada Example")
