@@ -48,8 +48,10 @@ class Server(NamedTuple):
 
 
 @contextmanager
-def serving(project: Path, *options: str, port: int = 0, **env: str) -> Iterator[Server]:
-    words = [str(qrspi()), "ui", "--port", str(port), "--no-open", "--json", *options]
+def serving(
+    project: Path, *options: str, port: int = 0, command: Path | None = None, **env: str
+) -> Iterator[Server]:
+    words = [str(command or qrspi()), "ui", "--port", str(port), "--no-open", "--json", *options]
     process = subprocess.Popen(
         words, cwd=project, stdout=subprocess.PIPE, text=True, env=os.environ | env
     )
