@@ -70,6 +70,16 @@ def test_an_existing_directory_is_refused_and_left_as_it_is(project: Path, qrspi
     assert listing(project) == {}
 
 
+@pytest.mark.parametrize("pipeline", ["quick", "full"])
+def test_each_pipeline_is_an_option_of_its_own_too(
+    project: Path, qrspi: Call, pipeline: str
+) -> None:
+    init = ("init", "user-auth", "--no-second-reviewer", "--dry-run")
+    made = qrspi(*init, f"--{pipeline}")
+    assert made[0] == 0
+    assert made == qrspi(*init, "--pipeline", pipeline)
+
+
 @pytest.mark.rule("RUN-03")
 @pytest.mark.parametrize("words", [["user-auth"], ["Sign people in"]])
 @pytest.mark.rule("OUT-10")
@@ -220,6 +230,10 @@ USAGE = "  qrspi init --help\n"
         (
             "user-auth --pipeline quick --ux",
             "the quick pipeline has no ux step: leave out --ux or take full\n" + USAGE,
+        ),
+        *(
+            (f"user-auth {said}", "quick and full are two pipelines: take one\n" + USAGE)
+            for said in ("--quick --full", "--quick --pipeline full", "--full --pipeline quick")
         ),
         (
             "user-auth --ux --date 2026-02-30",

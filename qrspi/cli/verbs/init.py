@@ -38,6 +38,8 @@ from qrspi.world.runs.locate import Root, RunDir
     type=click.Choice(["quick", "full"]),
     help="Six steps, of which clean questions, research and plan need no person; or all eleven.",
 )
+@click.option("--quick", is_flag=True, help="The same as --pipeline quick.")
+@click.option("--full", is_flag=True, help="The same as --pipeline full.")
 @click.option("--ux", is_flag=True, help="The full pipeline, with a step for the user experience.")
 @click.option("--second-reviewer/--no-second-reviewer", default=None, help="A second model too?")
 @click.option("--visual-fidelity", is_flag=True, help="Hold screens against their wireframes.")
@@ -67,6 +69,8 @@ def command(
     session: Session,
     slug: str | None,
     pipeline: str | None,
+    quick: bool,
+    full: bool,
     ux: bool,
     second_reviewer: bool | None,
     visual_fidelity: bool,
@@ -100,7 +104,7 @@ def command(
     else:
         place = _fresh(session, f"{created}-{called}")
     found = None if no_commit else start_run.find_ground(_around(place), place.name, here=here)
-    route = _route(session, pipeline, ux)
+    route = _route(session, _pipeline(pipeline, quick, full), ux)
     chosen = (("review_depth", review_depth), ("review_mode", review_mode))
     start = Start(
         created=created,
@@ -147,6 +151,13 @@ def _date(text: str | None) -> str:
     if not good:
         raise click.BadParameter(f"{text!r} is not a date; expected one such as 2026-05-17.")
     return text
+
+
+def _pipeline(word: str | None, quick: bool, full: bool) -> str | None:
+    said = {word, "quick" if quick else None, "full" if full else None} - {None}
+    if len(said) > 1:
+        raise click.UsageError("quick and full are two pipelines: take one")
+    return next(iter(said), None)
 
 
 def _route(session: Session, pipeline: str | None, ux: bool) -> str:
