@@ -22,6 +22,7 @@ class _Ended(NamedTuple):
 
 
 _Results = SimpleQueue[_Done[R] | _Ended]
+_WAIT = 0.5  # seconds: a ^C in the moment before a wait begins is heard when that wait ends
 
 
 def run(
@@ -81,7 +82,7 @@ def _collected(results: _Results[R], threads: int, glance: float | None) -> Iter
     while threads and not (error and results.empty()):
         came = []
         with suppress(Empty):
-            came.append(results.get(timeout=glance))
+            came.append(results.get(timeout=glance or _WAIT))
         while not results.empty():
             came.append(results.get())
         batch = [one.result for one in came if isinstance(one, _Done)]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 import threading
 from collections.abc import Iterator
+from types import FrameType
 
 import pytest
 
@@ -101,3 +105,36 @@ def test_whoever_stops_listening_stops_the_giving_out() -> None:
 
 def test_nothing_to_do_is_done_at_once() -> None:
     assert list(run([], lambda item: item, 0)) == []
+
+
+class Interrupted(BaseException):
+    pass
+
+
+def test_an_interrupt_that_does_not_wake_the_wait_is_heard() -> None:
+    """As when it comes in the moment before the wait begins: here another thread takes it."""
+    never, number = threading.Event(), signal.SIGUSR1
+    main = threading.get_ident()
+
+    def interrupted(_sign: int, _frame: FrameType | None) -> None:
+        raise Interrupted
+
+    def work(_item: int) -> None:
+        while sys._current_frames()[main].f_code.co_name != "_collected":
+            never.wait(0.01)
+        never.wait(0.01)  # for it to go from its last line into the wait
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+        os.kill(os.getpid(), number)
+        never.wait(5)
+        never.set()
+
+    before = signal.signal(number, interrupted)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+    try:
+        with pytest.raises(Interrupted):
+            list(run(range(1), work, 1))
+        assert not never.is_set()
+    finally:
+        never.set()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+        signal.signal(number, before)
