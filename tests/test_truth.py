@@ -178,8 +178,6 @@ RESTS_ON = {
         "what {} approved on {} is on record without its frontmatter",
         "it was approved after round {}, which is gone",
         "the question has changed since {} was answered",
-        "The plan was changed for the next phase",
-        "the plan has changed since a person chose a minor replan",
     ),
     "a file whose name is given, where no decision is on record": (
         "skipped by {}",

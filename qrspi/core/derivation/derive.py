@@ -73,9 +73,11 @@ def survey(
     facts, doubts = gather(tree, config, config.route, ask_git=ask_git)
     step = current_step(facts)
     facts = facts._replace(step=step or "")
-    errors = _named(tree, configs.problems_for(config, step)) if step else ()
+    at_work = _at_work(facts)
+    errors = _named(tree, configs.problems_for(config, at_work.step)) if step else ()
     unread = (facts.unread,) if facts.unread else ()
-    answer, extra = (Answer(_undecidable(facts, *unread)), ()) if unread else _answer(facts, errors)
+    undecidable = (Answer(_undecidable(facts, *unread)), ()) if unread else None
+    answer, extra = undecidable or _answer(at_work, errors)
     broken = _broken(facts, doubts)
     warnings = tuple(item for item in doubts if item not in broken)
     warnings += configs.warnings_for(config, step or "") + stale_approvals(facts) + extra
@@ -90,7 +92,7 @@ def survey(
         phase=facts.phase,
         current_step=step,
         complete=step is None and not unread,
-        steps=_steps(facts, answer) if steps else (),
+        steps=_steps(at_work, answer, step) if steps else (),
         next=_closed(facts) if CLOSED in facts.names else _with_commands(tree.name, answer.next),
         warnings=warnings,
         errors=unread + errors + broken + _faults(answer),
@@ -99,7 +101,16 @@ def survey(
         aside=tuple(_with_commands(tree.name, one) for one in answer.aside),
         tests=answer.tests if step else approved_tests(facts),
     )
-    return Survey(state, None if unread else facts, answer.loop)
+    return Survey(state, None if unread else at_work, answer.loop)
+
+
+def _at_work(facts: Facts) -> Facts:
+    """Between two phases a run stands at replan, and the step that is worked on may be its plan."""
+    if facts.step != "replan":
+        return facts
+    from qrspi.core.steps import replanning
+
+    return replanning.of_plan(facts)
 
 
 def _closed(facts: Facts) -> Next:
@@ -153,8 +164,7 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
         from qrspi.core.steps import replanning
 
         if following := replanning.answer(facts):
-            about = replanning.of_plan(facts, following)
-            return _with_inputs(about, _as_sent(about, Answer(following))), ()
+            return _with_inputs(facts, _as_sent(facts, Answer(following))), ()
     if errors:
         from qrspi.core.derivation import unusable_config
 
@@ -329,10 +339,10 @@ def _lost(facts: Facts, claim: Claim) -> Next:
     return _blocked(facts, "plan-tasks", summary, (why,), claim.gone, command)
 
 
-def _steps(facts: Facts, answer: Answer) -> tuple[StepState, ...]:
+def _steps(facts: Facts, answer: Answer, current: str | None) -> tuple[StepState, ...]:
     listing = entries(facts.tree, "reviews") if "reviews" in facts.names else ()
     reviewed = frozenset(entry.name for entry in listing)
-    steps = (*facts.route, "replan") if facts.step == "replan" else facts.route
+    steps = (*facts.route, "replan") if current == "replan" else facts.route
     return tuple(_step_state(facts, step, reviewed, answer) for step in steps)
 
 

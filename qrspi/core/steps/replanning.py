@@ -110,24 +110,24 @@ def _finish(facts: Facts, kind: NextKind, what: str) -> Next:
     return following._replace(step="replan")
 
 
-def of_plan(facts: Facts, following: Next) -> Facts:
-    """Between two phases the run stands at replan, while its plan is written and approved again."""
-    if (facts.step, following.step) != ("replan", "plan"):
+def of_plan(facts: Facts) -> Facts:
+    """After `replan minor` the run stands at replan, while its plan is written, reviewed and
+    approved for the next phase."""
+    if facts.step != "replan" or facts.statuses.get("plan") != "replan-draft":
+        return facts
+    chosen = course(facts)
+    if chosen.minor is None or chosen.major or chosen.archiving:
         return facts
     return facts._replace(step="plan")
 
 
 def _edit(facts: Facts) -> Next | None:
-    """After `replan minor`: an agent changes the plan, and a person approves it again."""
-    if facts.step != "replan" or facts.statuses.get("plan") != "replan-draft":
-        return None
+    """An agent changes the plan first; from then on it is reviewed like any other draft."""
     chosen = course(facts).minor
-    if chosen is None:
+    if chosen is None or (facts.step, facts.statuses.get("plan")) != ("plan", "replan-draft"):
         return None
-    facts = facts._replace(step="plan")
-    if why := _unedited(facts, chosen):
-        return _author(facts, why)
-    return _faulty(facts) or _approve(facts)
+    why = _unedited(facts, chosen)
+    return _author(facts, why) if why else None
 
 
 def _unedited(facts: Facts, chosen: Record) -> tuple[str, ...]:
@@ -179,38 +179,6 @@ def _wanted_task(facts: Facts) -> tuple[str, ...]:
     numbers = [int(found[0]) for key in facts.tasks if (found := re.search(r"\d+", key))]
     key = task_key(f"{max(numbers, default=0) + 1:02d}")
     return (task_file.task_path(key),) if key else ()
-
-
-def _faulty(facts: Facts) -> Next | None:
-    from qrspi.core.artifacts import plan_tasks
-    from qrspi.core.steps import text_form
-
-    faults = (
-        *text_form.faults(facts.tree, "plan"),
-        *plan_tasks.without_file(facts.tree),
-        *plan_tasks.without_need(facts.tree),
-    )
-    if not faults:
-        return None
-    asks = (Ask("author", "plan"),)
-    return next_actions.blocked_by(facts, "form", faults, asks=asks)._replace(who="agent")
-
-
-def _approve(facts: Facts) -> Next:
-    command = f"qrspi approve {facts.run} plan --unreviewed"  # reviews are over by then
-    listed = ", ".join(_open_tasks(facts))
-    return Next(
-        action="approve",
-        who="human",
-        summary="The plan was changed for the next phase, and nobody has reviewed the change. "
-        f"Read plan.md and {listed}, which are approved with it, then `{command}` or "
-        f"`qrspi reject {facts.run} plan -m TEXT`.",
-        because=("the plan has changed since a person chose a minor replan",),
-        step="plan",
-        inputs=tuple(step_text.paths(facts.tree, "plan")),
-        command=command,
-        kind="approve",
-    )
 
 
 def names_unknown_scope(replan: bytes) -> bool:

@@ -48,10 +48,6 @@ class Job(NamedTuple):
         if surveyed.facts is None:
             raise refused(*surveyed.state.errors)
         facts, following = surveyed.facts, surveyed.state.next
-        if facts.step == "replan":
-            from qrspi.core.steps import replanning
-
-            facts = replanning.of_plan(facts, following)
         return cls(workspace, facts, surveyed.loop, following, options)
 
     @property

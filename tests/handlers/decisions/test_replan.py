@@ -287,6 +287,10 @@ def without_next_tasks(tmp_path: Path) -> Shop:
     return shop
 
 
+PLAN_TAGS = (
+    *("quality-claude", "scope-claude", "spec-claude", "security-claude"),
+    *("goal-traceability-claude", "test-coverage-claude", "silent-failure-claude"),
+)
 NEXT_TASK = runs.artifact("draft", "# Task 04: More\n").replace(b"status", b"phase: 2\nstatus", 1)
 
 
@@ -322,24 +326,37 @@ def test_a_plan_without_a_task_for_the_next_phase_is_not_approved(tmp_path: Path
     assert shop.has("replan-pending.md")
 
 
-@pytest.mark.rule("RP-03", "APR-03")
-def test_a_person_is_called_when_the_plan_was_changed(tmp_path: Path) -> None:
+@pytest.mark.rule("RP-03", "LIV-17")
+def test_a_plan_that_names_a_task_without_a_file_is_not_reviewed(tmp_path: Path) -> None:
     shop = without_next_tasks(tmp_path)
     plan = shop.read("plan.md")
     shop.write("tasks/task-04.md", NEXT_TASK)
     shop.write("plan.md", f"{plan}\n## Tasks\n\n| Task |\n|---|\n| task-04 |\n| task-05 |\n")
     following = shop.next().state.next
-    assert (following.who, following.kind) == ("agent", "form")
+    assert (following.kind, following.asks) == ("plan-tasks", (Ask("author", "plan"),))
     assert [reason.partition(": ")[2] for reason in following.because] == [
         "task-05 has no file tasks/task-05.md; write it, or take the task out of the plan"
     ]
-    shop.write("plan.md", f"{plan}\n## Tasks\n\n| Task |\n|---|\n| task-04 |\n")
+
+
+@pytest.mark.rule("RP-03", "RND-02", "LIV-19", "CAP-03", "APR-03")
+def test_the_plan_of_the_next_phase_is_reviewed_before_a_person_is_called(tmp_path: Path) -> None:
+    shop = without_next_tasks(tmp_path)
+    shop.write("tasks/task-04.md", NEXT_TASK)
+    shop.write("plan.md", f"{shop.read('plan.md')}\nMore of it.\n")
+    state = shop.next().state
+    assert (state.current_step, state.next.step, state.next.round) == ("replan", "plan", 2)
+    assert tuple(ask.target for ask in state.next.asks) == PLAN_TAGS
+    assert "+# Task 04: More" in shop.read("reviews/plan/round-02.diff")
+    for tag in PLAN_TAGS:
+        shop.write(f"reviews/plan/round-02/{tag}.clean.md", runs.clean(tag, 2))
     state = shop.next().state
     assert (state.current_step, state.next.who, state.next.kind) == ("replan", "human", "approve")
-    assert state.next.command == f"qrspi approve {shop.run.name} plan --unreviewed"
+    assert state.next.because == ("Reviews passed clean in round 2",)
+    assert state.next.command == f"qrspi approve {shop.run.name} plan"
     (item,) = waiting.items([state])
     assert (item.kind, item.step, item.command) == ("approve", "plan", state.next.command)
-    approved(shop)
+    shop.make(lambda job: approve.plan(job, "plan"))
     assert "archive-phase" in [one.handler for one in shop.next().performed]
     assert derive(shop.workspace()).phase == 2
 
@@ -352,7 +369,7 @@ def test_a_changed_plan_that_is_rejected_is_written_again(tmp_path: Path) -> Non
     shop.make(lambda job: reject.plan(job, "plan", b"Too much of it."))
     following = shop.next().state.next
     assert (following.who, following.asks) == ("agent", (Ask("author", "plan"),))
-    assert "feedback/plan-round-01.md" in following.inputs
+    assert "feedback/plan-round-02.md" in following.inputs
     prompt = shop.read(prompt_file(following.asks[0]))
     assert "Phase 1 is over" in prompt and f"\n{shop.run}/replan.md\n" in prompt
 
@@ -362,6 +379,8 @@ def test_the_plan_of_the_next_phase_is_taken_from_what_an_agent_prints(tmp_path:
     shop = without_next_tasks(tmp_path)
     task = NEXT_TASK.decode()
     shop.reply("author.md", f"{shop.read('plan.md')}\nMore.\n<<<FILE tasks/task-04.md>>>\n{task}")
+    for tag in PLAN_TAGS:
+        shop.reply(f"{tag}.md", "NO_FINDINGS\n")
     done = shop.driven()
     assert (done.failures, done.outcome.state.next.kind) == ((), "approve")
     assert statuses(shop, ("plan",)) == ["replan-draft"]
