@@ -124,6 +124,26 @@ class TestPrepare:
             "design cannot be reviewed: approve goals.md, research/summary.md first",
         )
 
+    @pytest.mark.rule("LIV-02")
+    def test_no_round_is_opened_of_a_text_that_is_approved(self, run: Path, qrspi: Call) -> None:
+        qrspi("approve", "goals", "--unreviewed")
+        refused = qrspi("round", "prepare", "goals", "--anyway")
+        back = f"qrspi unapprove {runs.RUN} goals"
+        assert (refused.code, refused.err) == (
+            3,
+            f"no round of goals is opened: goals.md is approved, and `{back}` takes that back\n",
+        )
+        assert qrspi(*back.split()[1:]).code == 0
+        assert qrspi("round", "prepare", "goals", "--anyway").code == 0
+
+    @pytest.mark.rule("LIV-02")
+    def test_no_round_is_opened_in_a_closed_run(self, run: Path, qrspi: Call) -> None:
+        qrspi("close", runs.RUN, "-m", "Not wanted")
+        refused = valid(qrspi("round", "prepare", runs.RUN, "goals", "--json"))
+        assert refused["message"].startswith("no round of goals is opened: The run is closed since")
+        assert refused["hint"] == f"qrspi reopen {runs.RUN}"
+        assert not (run / ROUND).exists()
+
     @pytest.mark.rule("EVD-04")
     def test_the_same_text_again_needs_a_word(self, run: Path, qrspi: Call) -> None:
         qrspi("round", "prepare", "goals")

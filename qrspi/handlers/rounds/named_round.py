@@ -9,7 +9,7 @@ from qrspi.core.errors import Refusal, refused
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Next, Problem
-from qrspi.core.pipeline import Subject
+from qrspi.core.pipeline import CLOSED, STEP, Subject
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds import round_list
 from qrspi.core.rounds.loop import Loop
@@ -34,6 +34,8 @@ def to_prepare(workspace: Workspace, subject: Subject, options: Options) -> Job:
     facts = _facts(workspace, subject, config)
     if missing := gathering.unmet(facts, subject.step):
         raise Refusal(_unmet(facts, subject, missing))
+    if problem := _over(facts, subject):
+        raise Refusal(problem)
     loop = loops.evaluate(workspace, subject, config, facts.base, facts.records)
     return _job(workspace, facts, loop, options)
 
@@ -102,6 +104,27 @@ def _must_be_there(tree: Tree, subject: Subject, number: int) -> None:
         hint=way,
     )
     raise Refusal(problem)
+
+
+def _over(facts: Facts, subject: Subject) -> Problem | None:
+    """Nobody would read what comes of a round of a closed run, or of a text that is approved."""
+    if CLOSED in facts.names:
+        from qrspi.core.derivation import closed_run
+
+        closed = closed_run.ask(facts.tree)
+        text = f"no round of {subject.key} is opened: {closed.because[0]}"
+        return Problem("already-closed", text, file=CLOSED, hint=closed.command or "")
+    of_step = subject.key == subject.step
+    if not of_step and gathering.current_step(facts) is not None:
+        return None
+    if gathering.status_of(facts, subject.step) != "approved":
+        return None
+    artifact, back = STEP[subject.step].artifact, f"qrspi unapprove {facts.run} {subject.step}"
+    text = (
+        f"no round of {subject.key} is opened: {artifact} is approved, and `{back}` takes that back"
+    )
+    expected = "a draft"
+    return Problem("already-approved", text, artifact, "status", "approved", expected, back)
 
 
 def _unmet(facts: Facts, subject: Subject, missing: tuple[str, ...]) -> Problem:
