@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrspi.core.filenames import is_run_name
-from qrspi.core.model import answers
-from qrspi.core.text.shell_words import command, quoted
+from qrspi.core.text.shell_words import answers, command, quoted
 from tests import printed_commands
 from tests.sources import TOGETHER, modules, nodes
 
@@ -185,7 +184,7 @@ def _word(value: ast.expr) -> str:
 def test_a_printed_command_is_one_command() -> None:
     """Pasted into a shell, `resolve continue|stop` is a pipe: `resolve continue` runs."""
     found = {(module.path, text) for module in modules() for text in piped(module.tree)}
-    assert found == set(), "say it with core.model.answers"
+    assert found == set(), "say it with core.text.shell_words.answers"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 dataclass, which every cold start of `status` would pay for. There are no future annotations here:
 `derivation.state_values` builds records by the types of their fields, which would be texts then."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from qrspi.core.hints import TYPE_CHECKING, Literal, assert_never
 from qrspi.core.named_tuple import NamedTuple
@@ -118,6 +118,7 @@ Verdict = Literal["keep", "drop", "pause", "propose"]
 SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high")
 CHANGE_TYPES: tuple[ChangeType, ...] = ("style", "clarity", "correctness", "scope", "intent")
 SCORED_TYPES: tuple[ChangeType, ...] = ("style", "clarity", "correctness")
+TESTS = "tests"  # the target of an Ask
 
 
 class Problem(NamedTuple):
@@ -240,9 +241,6 @@ class Unseen(NamedTuple):
     sha256: str  # both of the file as it is now; '' when it is deleted
 
 
-TESTS = "tests"
-
-
 class Ask(NamedTuple):
     """What one agent is asked for. `filenames.prompt_file` says where its prompt lies."""
 
@@ -295,11 +293,22 @@ class Next(NamedTuple):
 
     @property
     def runnable(self) -> str:
-        """The command, unless a person must first choose, write a text, or fill in a word."""
-        chooses = len(self.options) > 1 and self.command in (one.command for one in self.options)
+        """The command, unless a person must first decide, write a text, or fill in a word."""
+        chooses = self.command in (one.command for one in self.options)
         writes = self.kind == "author" and "--dispatch" not in self.command
         asks = self.who == "human" and (chooses or writes)
         return "" if asks or _PLACES.intersection(self.command.split()) else self.command
+
+    @property
+    def onward(self) -> str:
+        """The command, unless it is a person's decision: goals may also be written for them."""
+        return self.command if self.kind == "author" else self.runnable
+
+    @property
+    def menu(self) -> tuple[Option, ...]:
+        """The options without yes and no to a text, which are commands of their own."""
+        own = ("approve", "reject") if self.kind == "approve" else ()
+        return tuple(one for one in self.options if one.key not in own)
 
     def hint(self, run: str) -> str:
         return self.runnable or (f"qrspi status {run}" if self.command else "")
@@ -385,14 +394,6 @@ class RunState(NamedTuple):
     tests: StateOfTests | None = None  # at the step test, and after a person approved it
     checkpoints: tuple[CheckpointRow, ...] = ()  # while implement has them on
     aside: tuple[Next, ...] = ()  # what else waits for a person while tasks go on
-
-
-def answers(command: str, keys: Sequence[str]) -> str:
-    """How a menu is answered, as one command and the words that may end it instead: to a shell
-    `a|b` is a pipe, which runs the command with the first word."""
-    first, *others = keys
-    listed = " or ".join(filter(None, (", ".join(others[:-1]), *others[-1:])))
-    return f"`{command} {first}`" + (f", or with {listed} in place of {first}" if others else "")
 
 
 def counted(number: int, noun: str) -> str:

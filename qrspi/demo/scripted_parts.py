@@ -100,7 +100,7 @@ def _tag(name: str) -> str:
 def approve(stage: Stage, now: Answer) -> Beats:
     alone = ", as nobody else may" if now["step"] in permits.PERSONAL else ""
     yield Beat("person", f"reads {narration.about(now).artifact} and agrees{alone}", now["step"])
-    if now["options"]:
+    if now["kind"] in stage.story.menus:
         yield from stage.type("resolve", stage.story.menus[now["kind"]])
     else:
         yield from stage.type("approve", now["step"])

@@ -71,7 +71,15 @@ def _waiting(state: RunState) -> list[str]:
     following = state.next
     whom = {"human": "a person", "agent": "an agent"}.get(following.who, "the engine")
     step = f" ({following.step})" if following.step else ""
-    command = following.command if following.who == "human" else f"qrspi next {state.run} --json"
-    command = command or f"qrspi status {state.run}"
     said = one_line(following.summary).partition(". ")[0].rstrip(".")
-    return [f"{state.run}{step} waits for {whom}: {said}.", f"  Go on with `{command}`."]
+    return [f"{state.run}{step} waits for {whom}: {said}.", f"  {_onward(state)}"]
+
+
+def _onward(state: RunState) -> str:
+    """A host never reads a person's decision as the command that goes on."""
+    command = f"qrspi next {state.run} --json"
+    if state.next.who == "human":
+        command = state.next.onward
+    if command:
+        return f"Go on with `{command}`."
+    return f"`qrspi status {state.run}` shows what the person can answer."

@@ -47,7 +47,8 @@ def next_step(run: Run = "") -> Call:
     """What one run needs now, and what the engine would do by itself first (`performed`), without
     doing it. `next.who` is engine: call `advance` (or a person runs `next.command`). agent: do
     what `next.summary` says; `next.prompts` has a file for each agent, and `read_prompt` its text.
-    human: show the person `next.summary` and `next.options`, and stop. nobody: done."""
+    human: show the person `next.summary` and `next.options`, each with its `command`, and stop;
+    `next.command` is never a person's decision. nobody: done."""
     return call("next --dry-run", run)
 
 

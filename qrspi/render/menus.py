@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qrspi.core.model import HeldFinding, Next, answers, counted
+from qrspi.core.model import HeldFinding, Next, counted
 from qrspi.core.pipeline import STEP
+from qrspi.core.text.shell_words import answers
 from qrspi.render.terminal import one_line, visible
 
 TITLE = "QRSPI verifier round failure"

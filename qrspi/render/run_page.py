@@ -178,8 +178,8 @@ def _menu(following: Next) -> list[str]:
         return ["", *menus.lines(following)]
     if following.kind == "config":
         return [f"  {option.key}) {one_line(option.label)}" for option in following.options]
-    width = max((10, *(len(option.key) for option in following.options)))
-    ways = (f"{option.key:<{width}} {one_line(option.label)}" for option in following.options)
+    width = max((10, *(len(option.key) for option in following.menu)))
+    ways = (f"{option.key:<{width}} {one_line(option.label)}" for option in following.menu)
     if following.kind in ANSWERED_ELSEWHERE:
         return [f"  {way}" for way in ways]
     return [f"  {at}) {way}" for at, way in enumerate(ways, 1)]

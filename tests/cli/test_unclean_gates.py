@@ -121,14 +121,24 @@ def test_a_gate_that_is_not_clean_offers_another_review_first(project: Path, qrs
         f"{FIXED.format(1)}. `{LOOP}` has it reviewed again (recommended). Or read goals.md, then "
         f"`qrspi approve {RUN} goals --unreviewed` or `qrspi reject {RUN} goals -m TEXT`."
     )
-    assert [one["key"] for one in asked["options"]] == ["loop"]
-    assert asked["command"] == LOOP
+    yes, no = f"qrspi approve {RUN} goals", f"qrspi reject {RUN} goals -m TEXT"
+    commands = [one["command"] for one in asked["options"]]
+    assert (asked["command"], commands) == (None, [LOOP, f"{yes} --unreviewed", no])
+    refused = qrspi("resolve", RUN, "2", "--json")
+    assert (refused.code, refused.json["code"]) == (3, "not-offered")
     assert qrspi("resolve", RUN, "loop").code == 0
     assert (answer(qrspi)["action"], answer(qrspi)["round"]) == ("review", 2)
     quick.say_clean(run, "goals", 2)
     clean = answer(qrspi)
-    assert (clean["options"], clean["command"]) == ([], f"qrspi approve {RUN} goals")
+    commands = [one["command"] for one in clean["options"]]
+    assert (clean["command"], commands) == (None, [yes, no])
     assert qrspi("resolve", RUN, "loop").code == 3
+    assert "no menu is open" in qrspi("resolve").err
+    assert f"`{yes}` takes approve here" in qrspi("resolve", RUN, "approve").err
+    assert qrspi("inbox", "--commands").out == f"# {yes}\n# {no}\n"
+    (item,) = qrspi("inbox", "--json").json["items"]
+    assert (item["command"], item["options"]) == (None, clean["options"])
+    assert [f"  $ {yes}", f"  $ {no}"] == qrspi("inbox").out.splitlines()[2:]
 
 
 @pytest.mark.rule("LIV-10")
@@ -140,7 +150,7 @@ def test_a_text_that_nobody_changed_can_be_reviewed_again_too(project: Path, qrs
     quick.put(run, f"{quick.place('goals')}-dispositions.md", "Nothing was done.\n")
     asked = answer(qrspi)
     assert asked["summary"].startswith("Reviews found issues in round 1; the text was not changed.")
-    assert asked["command"] == LOOP
+    assert asked["options"][0]["command"] == LOOP
     qrspi("resolve", RUN, "loop")
     assert (answer(qrspi)["action"], answer(qrspi)["round"]) == ("review", 2)
 

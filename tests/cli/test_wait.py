@@ -46,7 +46,11 @@ def test_a_host_is_woken_when_a_person_is_needed(tmp_path: Path) -> None:
     jsonschema.validate(document, SCHEMA)
     assert (process.returncode, document["for"], document["happened"]) == (0, "human", True)
     assert document["changed"] == ["steps", "next"]
-    assert document["next"]["command"] == f"qrspi --root {tmp_path} approve {runs.RUN} goals"
+    assert document["next"]["command"] is None  # a person decides
+    assert [one["command"] for one in document["next"]["options"]] == [
+        f"qrspi --root {tmp_path} approve {runs.RUN} goals",
+        f"qrspi --root {tmp_path} reject {runs.RUN} goals -m TEXT",
+    ]
 
 
 @pytest.mark.rule("APV-03")

@@ -392,7 +392,8 @@ def test_a_person_is_called_once_for_each_question(tmp_path: Path) -> None:
         assert daemon.stop() == 0
     documents = {document["run"]: document for document in told(tmp_path)}
     assert len(told(tmp_path)) == 2
-    assert documents[runs.RUN]["next"]["command"] == f"qrspi approve {runs.RUN} goals"
+    asked = documents[runs.RUN]["next"]
+    assert asked["options"][0]["command"] == f"qrspi approve {runs.RUN} goals"
     assert documents[SECOND]["next"]["kind"] == "config"
 
 

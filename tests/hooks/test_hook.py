@@ -277,6 +277,21 @@ def test_a_session_starts_with_the_runs_that_wait(host: str, tmp_path: Path) -> 
     assert ("hookSpecificOutput" in document) == (host != "copilot")
 
 
+@pytest.mark.rule("HST-08", "APR-03")
+def test_no_session_is_told_to_go_on_by_approving(tmp_path: Path) -> None:
+    run = scenes.prepared(tmp_path.resolve())
+    scenes.review_clean(run)
+    scenes.advance(run)
+    payload = recorded("codex", "session-start", run.parents[2])
+    told = hook("session-start", "codex", payload, run.parents[2])
+    document = json.loads(told.out)
+    said = document.get("hookSpecificOutput", document)["additionalContext"].splitlines()
+    assert said[1:3] == [
+        f"{runs.RUN} (goals) waits for a person: Reviews passed clean in round 1.",
+        f"  `qrspi status {runs.RUN}` shows what the person can answer.",
+    ]
+
+
 @pytest.mark.rule("HST-08")
 def test_a_session_without_open_runs_starts_in_silence(tmp_path: Path) -> None:
     scenes.complete(tmp_path)

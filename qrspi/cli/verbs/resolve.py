@@ -84,15 +84,15 @@ def _unanswered(session: Session) -> Misuse:
     """Without an OPTION: what the open menu offers, and how it is answered."""
     run = session.run(None)
     following = derive(CommittedTree(run.path), session.run_path(run)).next
-    if not following.options:
+    if not following.menu:
         text = f"no menu is open: {permits.now(following)}"
         return run_words.misuse(text, field="OPTION", hint=following.hint(run.name))
-    keys = [option.key for option in following.options]
+    keys = [option.key for option in following.menu]
     if following.who == "human" and not keys[0].isdigit():
         keys = [f"{at} ({key})" for at, key in enumerate(keys, 1)]
     listed = ", ".join(keys)
     text = f"say which option of {run.name}: {listed}"
-    first = following.options[0]
+    first = following.menu[0]
     hint = first.command or f"qrspi resolve {run.name} {first.key}"
     return run_words.misuse(text, field="OPTION", expected=listed, hint=hint)
 

@@ -10,11 +10,12 @@ from qrspi.core.code_steps.batch import Item
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.gates.quality import quality_gate
 from qrspi.core.gates.quality.quality_gate import QualityGate, TaskVerdict
-from qrspi.core.model import Ask, Next, Option, answers
+from qrspi.core.model import Ask, Next, Option
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import import_record
 from qrspi.core.rounds import round_list
 from qrspi.core.steps.facts import Facts
+from qrspi.core.text.shell_words import answers
 
 QUALITY_OPTIONS = (
     Option("refine", "leave them until their texts are better, and have them reviewed again"),

@@ -9,7 +9,7 @@ from qrspi.core.code_steps.batch import Batch
 from qrspi.core.code_steps.task_state import TaskState, start_next
 from qrspi.core.config import problems as config_problems
 from qrspi.core.filenames import slug_of
-from qrspi.core.model import Next, NextKind, Option, Problem, answers, counted
+from qrspi.core.model import Next, NextKind, Option, Problem, counted
 from qrspi.core.pipeline import STEP, is_full, subject_of
 from qrspi.core.records import baseline
 from qrspi.core.records.decisions import UNRECORDED
@@ -17,6 +17,7 @@ from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import after_round, authoring, next_actions, review_action
 from qrspi.core.steps.facts import Answer, Facts, artifact_status
+from qrspi.core.text.shell_words import answers
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.nodes import Node

@@ -63,7 +63,7 @@ def _now(following: Next) -> tuple[str, ...]:
     lines = [following.summary, *(f"- {line}" for line in following.care)]
     lines += [f"- because {reason}" for reason in following.because]
     lines += [f"- `{option.key}`: {option.label}" for option in following.options]
-    return (*lines, f"- run `{following.command}`") if following.command else tuple(lines)
+    return (*lines, f"- run `{following.onward}`") if following.onward else tuple(lines)
 
 
 def _findings(survey: Survey) -> tuple[str, ...]:

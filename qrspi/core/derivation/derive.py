@@ -232,7 +232,7 @@ def _with_care(facts: Facts, answer: Answer) -> Answer:
 
 
 def _with_commands(run: str, following: Next) -> Next:
-    if following.options:
+    if any(not option.command for option in following.options):
         from qrspi.core.derivation import option_commands
 
         following = option_commands.named(run, following)

@@ -8,7 +8,10 @@ from qrspi.core.model import HeldFinding, Next, Option
 
 
 def named(run: str, following: Next) -> Next:
-    options = (one._replace(command=_command(run, following, one)) for one in following.options)
+    options = (
+        one._replace(command=one.command or _command(run, following, one))
+        for one in following.options
+    )
     return following._replace(options=tuple(options))
 
 

@@ -111,6 +111,18 @@ def blocked_by(
     )
 
 
+def yes_or_no(facts: Facts, step: str, approve: str) -> tuple[Option, ...]:
+    """Options, so that no program takes the yes for the command that goes on."""
+    return (
+        Option("approve", "a person has read it and says yes", approve),
+        Option("reject", "TEXT says why, to whoever writes it again", reject(facts, step)),
+    )
+
+
+def reject(facts: Facts, step: str) -> str:
+    return f"qrspi reject {facts.run} {step} -m TEXT"
+
+
 def author_of(loop: Loop) -> tuple[Ask, ...]:
     """Who wrote what the round is about; code has no author."""
     step = loop.subject.step

@@ -18,7 +18,15 @@ from qrspi.core.records import approvals, step_text
 from qrspi.core.rounds.loop import SKIPPABLE, Loop
 from qrspi.core.steps import authoring, sending
 from qrspi.core.steps.facts import Facts
-from qrspi.core.steps.next_actions import about_round, author_of, blocked_by, by_engine, fixer_of
+from qrspi.core.steps.next_actions import (
+    about_round,
+    author_of,
+    blocked_by,
+    by_engine,
+    fixer_of,
+    reject,
+    yes_or_no,
+)
 from qrspi.core.tree import Fault
 
 if TYPE_CHECKING:
@@ -359,11 +367,10 @@ def _approve(facts: Facts, loop: Loop, gate: Gate) -> Next:
         loop,
         "approve",
         f"{_taken_back(facts)}{gate.review}.{remarked}{first} {'Read' if settled else 'Or read'} "
-        f"{loop.subject.artifact}, then `{command}` or `qrspi reject {facts.run} "
-        f"{loop.subject.key} -m TEXT`.",
+        f"{loop.subject.artifact}, then `{command}` or `{reject(facts, loop.subject.key)}`.",
         because=(gate.review, *remarks),
         inputs=step_text.paths(facts.tree, loop.subject.step),
-        options=() if settled else (AGAIN,),
+        options=(*(() if settled else (AGAIN,)), *yes_or_no(facts, loop.subject.key, command)),
         command=command if settled else again,
     )
 

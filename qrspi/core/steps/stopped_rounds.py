@@ -12,7 +12,6 @@ from qrspi.core.model import (
     Problem,
     Round,
     Triaged,
-    answers,
     counted,
 )
 from qrspi.core.rounds import finding_history, pause_file
@@ -22,6 +21,7 @@ from qrspi.core.steps import review_action
 from qrspi.core.steps.after_round import Gate
 from qrspi.core.steps.facts import Facts
 from qrspi.core.steps.next_actions import about_round, by_engine
+from qrspi.core.text.shell_words import answers
 
 CAP_OPTIONS = (
     Option("present", "end the loop and go to the human gate"),

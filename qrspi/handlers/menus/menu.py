@@ -80,7 +80,7 @@ def about(job: Job, subject: Subject | None) -> Job:
 
 def named(job: Job, number: int) -> str:
     """The key of the option with this number. Beside a wait for agents, the page shows no menu."""
-    options = job.next.options if job.next.who == "human" else ()
+    options = job.next.menu if job.next.who == "human" else ()
     return options[number - 1].key if 0 < number <= len(options) else ""
 
 
@@ -172,12 +172,12 @@ def stop(step: str, number: int = 0, note: str = "nothing was changed") -> Chang
 
 def objection(job: Job, key: str) -> Problem | None:
     waits = job.next
-    if waits.kind not in MENUS or not waits.options:
+    if waits.kind not in MENUS or not waits.menu:
         how = ELSEWHERE.get(waits.kind, f"no menu is open: {permits.now(waits)}")
         own = next((one.command for one in waits.options if one.key == key), "")
         how = f"`{own}` takes {key} here" if own else how
         return Problem("no-menu", how, field="OPTION", found=key, hint=own or waits.hint(job.run))
-    keys = [option.key for option in waits.options]
+    keys = [option.key for option in waits.menu]
     if key in keys:
         return None
     listed = ", ".join(keys)

@@ -91,7 +91,10 @@ def _yes_or_no(commands: Commands, run: Document, step: str, shown: ShownText) -
     unread = (Input("unreviewed", f"{message}. I approve it all the same.", "check"),)
     inputs = unread if answer.status else ()
     yes = Form(name, "approve", f"Approve {STEP[step].artifact}", hidden, inputs, primary=True)
-    return Gate((yes, no, *_options(run)))
+    again = (
+        form for form in _options(run) if dict(form.hidden)["key"] not in ("approve", "reject")
+    )
+    return Gate((yes, no, *again))
 
 
 _WHY = Input("text", "What is wrong with it? The author gets your words.", "long")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qrspi.core.config.vendors import Command
+from qrspi.core.derivation import option_commands
 from qrspi.core.derivation.derive import derive
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.model import Next, Problem
@@ -218,8 +219,10 @@ ISSUES = "Reviews found issues in round 1"
 def test_what_is_said_at_the_gate(loop: Loop, said: str, keys: list[str]) -> None:
     found = from_loop(loop)
     assert (found.action, found.summary) == ("approve", said)
-    assert [option.key for option in found.options] == keys
+    assert [option.key for option in found.options] == [*keys, "approve", "reject"]
+    assert [option.key for option in found.menu] == keys
     assert found.command == (f"qrspi resolve {RUN} loop" if keys else f"qrspi approve {RUN} goals")
+    assert option_commands.named(RUN, found).runnable == ""  # who runs it has decided
 
 
 TEN: Files = FULL | choice("questions")
