@@ -80,7 +80,7 @@ if not TYPE_CHECKING:
             return made
 
         def _replace(self, **changes: Any) -> Self:
-            made = self._make(map(changes.pop, self._fields, self))
+            made = tuple.__new__(type(self), map(changes.pop, self._fields, self))
             if changes:
                 raise ValueError(f"Got unexpected field names: {list(changes)!r}")
             return made

@@ -108,6 +108,8 @@ def run_page(state: RunState, look: Look = PLAIN) -> list[str]:
 
 def notes(state: RunState, paint: Paint = plain) -> list[str]:
     """What is wrong or odd, except what the next action says anyway."""
+    if not (state.errors or state.warnings or state.tests):
+        return []
     wrong = tuple(item for item in state.errors if not state.next.summary.startswith(item.message))
     shown = [*_noted("error:", "red", wrong, paint), *warnings(state, paint)]
     if state.tests and state.tests.sentence not in state.next.summary:

@@ -37,13 +37,16 @@ def one_line(text: str) -> str:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = 80) -> list[str]:
     cells = [[one_line(cell) for cell in row] for row in (head, *rows)]
-    sizes = [max(cells_of(row[at]) for row in cells) for at in range(len(head))]
+    sizes = [max(map(cells_of, column)) for column in zip(*cells, strict=True)]
     return [table_row(row, sizes, width) for row in cells]
 
 
 def table_row(cells: Sequence[str], sizes: Sequence[int], width: int) -> str:
-    padded = (cell + " " * (size - cells_of(cell)) for cell, size in zip(cells, sizes, strict=True))
-    return fitted("  ".join(padded).rstrip(), width)
+    return fitted("  ".join(map(_padded, cells, sizes)).rstrip(), width)
+
+
+def _padded(cell: str, size: int) -> str:
+    return cell.ljust(size) if cell.isascii() else cell + " " * (size - cells_of(cell))
 
 
 def fitted(line: str, width: int) -> str:

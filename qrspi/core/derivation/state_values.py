@@ -49,7 +49,8 @@ def _record(kind: Any) -> Build:
         if len(fields) != len(parts):
             raise ValueError(f"{kind.__name__} has {len(parts)} fields, not {len(fields)}")
         for at, make in nested:
-            fields[at] = make(fields[at])
+            if fields[at] != ():  # as most are
+                fields[at] = make(fields[at])
         return kind._make(fields)
 
     return build

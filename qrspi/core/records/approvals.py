@@ -315,7 +315,8 @@ def newest(records: Iterable[Record], step: str) -> Record | None:
     """The last one that is about the step, as if it were about nothing else."""
     for record in newest_first(records, naming(step)):
         if mark := record.mark(step):
-            return record._replace(step=step, body_hash=mark.body_hash, round=mark.round)
+            own = record.step == step
+            return record if own else record._replace(**mark._asdict())
     return None
 
 

@@ -30,8 +30,9 @@ def _fitting(names: list[str], shape: str) -> list[str]:
     first, star, last = shape.partition("*")
     if not star:
         return [shape] if shape in names else []
-    fitting = [one for one in names if one.startswith(first) and one[len(first) :].endswith(last)]
-    return [name for name in fitting if not is_dropping(name)]
+    fitting = [one for one in names if one.startswith(first) and one.endswith(last, len(first))]
+    # What editors leave behind is named for no step: it begins or ends in another way.
+    return fitting if first else [name for name in fitting if not is_dropping(name)]
 
 
 def is_companion(step: str, path: str) -> bool:

@@ -11,7 +11,7 @@ LOCK = ".qrspi/dispatch-lock"
 
 def told(state: RunState, path: str) -> RunState:
     """The state of the run at `path`, with whoever is at work for its next action."""
-    if not (state.next.asks and os.path.exists(f"{path}/{LOCK}")):
+    if not (state.next.asks and os.access(f"{path}/{LOCK}", os.F_OK)):
         return state
     # Imported here: many runs never send anybody.
     from qrspi.core.tree import content

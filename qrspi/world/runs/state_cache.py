@@ -20,9 +20,9 @@ import stat
 import sys
 import time
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from zlib import crc32
 
 import qrspi
@@ -32,7 +32,7 @@ from qrspi.core.hints import TYPE_CHECKING, Any
 from qrspi.core.named_tuple import NamedTuple, bare
 from qrspi.core.tree import Fault
 from qrspi.world.files import mounts
-from qrspi.world.files.run_tree import DiskTree, opened
+from qrspi.world.files.run_tree import ROOT_FLAGS, DiskTree, opened
 from qrspi.world.processes import forked_work
 
 if TYPE_CHECKING:
@@ -45,12 +45,20 @@ LIMIT = 256 * 1024 * 1024
 SETTLED = 2_000_000_000  # nanoseconds: the coarsest clock of a file system, FAT's
 
 
+class Seen(NamedTuple):
+    """What the kernel said of a run's files and folders."""
+
+    there: str = ""  # paths between NULs
+    said: bytes = b""  # inode, size, time of change of each; without any it is not kept
+    absent: str = ""  # paths too
+
+
 class Entry(NamedTuple):
     state: Any
     steps: bool  # whether the state has them
-    there: str = ""  # paths between NULs; the first is the run itself
-    said: bytes = b""  # inode, size, time of change of each; without any it is not kept
-    absent: str = ""  # paths too
+    there: str = ""  # as `Seen` has it; the first is the run itself
+    said: bytes = b""
+    absent: str = ""
 
 
 class StateCache:
@@ -63,6 +71,7 @@ class StateCache:
         self._key = _key(in_git)
         self._old = _load(self._file, self._key)
         self._new: dict[str, Any] = {}
+        self._same: dict[str, str] = {}  # equal texts are written once
 
     def knows(self, runs: Iterable[RunDir]) -> bool:
         """Whether it has an entry for each."""
@@ -70,10 +79,10 @@ class StateCache:
 
     def is_unchanged(self, run: RunDir, *, steps: bool) -> bool:
         try:
-            entry = Entry(*self._old[run.name])
-        except (KeyError, TypeError):
+            _, with_steps, *seen = self._old[run.name]
+            return with_steps >= steps and _is_unchanged(run.path, Seen(*seen))
+        except (KeyError, TypeError, ValueError):
             return False
-        return entry.steps >= steps and _is_unchanged(run.path, entry)
 
     def state(self, run: RunDir, *, steps: bool) -> RunState | None:
         """Of a run that is unchanged."""
@@ -89,17 +98,12 @@ class StateCache:
         looked_at = tuple(seen)
         if any(one.found == "unreadable" for one in looked_at):
             return Entry(state, steps)
-        known = {path: kernel(f"{run.path}/{path}") for path in _with_folders(looked_at)}
-        there = {path: what[1:] for path, what in known.items() if what}
-        if not there or any(what[-1] >= self._now - SETTLED for what in there.values()):
-            return Entry(state, steps)
-        said = _packed([number for what in there.values() for number in what])
-        absent = "\0".join(path for path, what in known.items() if what is None)
-        return Entry(state, steps, "\0".join(there), said, absent)
+        return Entry(state, steps, *(seen_now(run.path, _with_folders(looked_at), self._now) or ()))
 
     def keep(self, run: RunDir, entry: Entry) -> None:
         if entry.said:
-            self._new[run.name] = bare(entry)
+            there = self._same.setdefault(entry.there, entry.there)
+            self._new[run.name] = bare(entry._replace(there=there))
 
     def save(self) -> None:
         """If it cannot be written, as on a read-only disk, the next `status` derives again."""
@@ -139,6 +143,9 @@ def _prepare() -> None:
     from qrspi.core.derivation import derive  # noqa: F401
 
     digest.expect_much()
+    # By a large block that was freed, glibc learns to keep what is free. It would hand the texts of
+    # a run back to the kernel, and have the same memory cleared anew for those of the next.
+    bytes(1024 * 1024)
 
 
 def _look(cache: StateCache | None, run: RunDir, *, in_git: bool, steps: bool) -> Entry | None:
@@ -189,18 +196,48 @@ def kernel(path: str) -> list[int] | None:
     return [stat.S_IFMT(found.st_mode), found.st_ino, found.st_size, found.st_ctime_ns]
 
 
-def _is_unchanged(run: str, entry: Entry) -> bool:
+def seen_now(folder: str, paths: Iterable[str], now: int) -> Seen | None:
+    """None where any of it changed a moment ago."""
+    known = {path: kernel(f"{folder}/{path}") for path in paths}
+    there = {path: what[1:] for path, what in known.items() if what}
+    if any(what[-1] >= now - SETTLED for what in there.values()):
+        return None
+    said = _packed([number for what in there.values() for number in what])
+    absent = "\0".join(path for path, what in known.items() if what is None)
+    return Seen("\0".join(there), said, absent) if said or not there else None
+
+
+def _is_unchanged(run: str, seen: Seen) -> bool:
     """An entry without files could not be found wrong, so it must begin with the run's folder."""
     try:
-        there, absent = entry.there.split("\0"), filter(None, entry.absent.split("\0"))
-        if there[0] != ".":
-            return False
-        with opened(run) as place:  # from here the kernel has a fifth less to do for each file
-            if _packed(_said(place, there)) != entry.said:
-                return False
-        return not any(os.path.lexists(f"{run}/{path}") for path in absent)
-    except (OSError, ValueError, TypeError, AttributeError):
+        return seen.there.partition("\0")[0] == "." and is_as_seen(run, seen)
+    except (ValueError, TypeError, AttributeError):
         return False
+
+
+def is_as_seen(folder: str, seen: Seen) -> bool:
+    try:
+        place = os.open(folder, ROOT_FLAGS)  # the kernel has a fifth less to do from here
+    except OSError:
+        return False
+    try:
+        same = _packed(_said(place, _paths(seen.there))) == seen.said
+        return same and not (seen.absent and any(_exists(place, seen.absent)))
+    except OSError:
+        return False
+    finally:
+        os.close(place)
+
+
+@lru_cache(maxsize=16)
+def _paths(text: str) -> list[str]:
+    """Many runs depend on files of the same names."""
+    return text.split("\0") if text else []
+
+
+def _exists(place: int, paths: str) -> Iterator[bool]:
+    for path in paths.split("\0"):
+        yield os.access(path, os.F_OK, dir_fd=place, follow_symlinks=False)
 
 
 def _said(place: int, paths: Iterable[str]) -> list[int]:
@@ -241,16 +278,17 @@ def _key(in_git: bool) -> str:
 
 def _code() -> tuple[int, int]:
     """Other code or tables may derive another state: how many files there are, and when the newest
-    changed."""
+    changed. Folders beside the tables hold texts, by which nothing is derived."""
     package = os.path.dirname(qrspi.__file__)
-    times, folders = list[int](), [f"{package}/core", f"{package}/data"]
+    times, folders = list[int](), [(f"{package}/data", False), (f"{package}/core", True)]
     while folders:
-        with os.scandir(folders.pop()) as listing:
+        folder, deep = folders.pop()
+        with os.scandir(folder) as listing:
             for entry in listing:
                 if not entry.is_dir():
                     times.append(entry.stat().st_mtime_ns)
-                elif entry.name != "__pycache__":
-                    folders.append(entry.path)
+                elif deep and entry.name != "__pycache__":
+                    folders.append((entry.path, True))
     return len(times), max(times)
 
 
@@ -269,7 +307,7 @@ def _load(path: str, key: str) -> dict[str, Any]:
     content = DiskTree(folder).read(name, LIMIT)
     if isinstance(content, Fault):
         return {}
-    entries = content[content.find(b"\n") + 1 :]
+    entries = memoryview(content)[content.find(b"\n") + 1 :]
     if not content.startswith(seal(key, entries)):
         return {}
     try:
@@ -279,7 +317,7 @@ def _load(path: str, key: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def seal(key: str, entries: bytes) -> bytes:
+def seal(key: str, entries: bytes | memoryview) -> bytes:
     """The line before the entries."""
     return f"{key} {crc32(entries)}\n".encode()
 

@@ -11,6 +11,7 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import Entry, Fault
 from qrspi.world.runs import state_cache
 from qrspi.world.runs.locate import Root, RunDir
+from qrspi.world.runs.state_cache import Seen
 from qrspi.world.runs.workspace import Workspace
 from qrspi.world.watch.watchdog_events import GIT_FILES, git_places
 
@@ -54,16 +55,16 @@ class UnchangedRuns:
     def __init__(self, root: Root) -> None:
         self._root = root
         self._on = state_cache.is_on(root.runs_dir)
-        self._of: dict[str, Sighting] = {}
+        self._of: dict[str, Seen] = {}
 
     def keep(self, run: RunDir, seen: RecordingWorkspace) -> None:
         """After a look. What the look wrote itself is too recent to be remembered."""
         paths = (*seen.asked_for, *_roles(run.path))
-        sighting = _settled(_said(run.path, paths), seen.began) if self._on else None
-        if sighting is None:
+        now = state_cache.seen_now(run.path, paths, seen.began) if self._on else None
+        if now is None:
             self.forget(run.name)
         else:
-            self._of[run.name] = sighting
+            self._of[run.name] = now
 
     def forget(self, name: str) -> None:
         self._of.pop(name, None)
@@ -73,9 +74,7 @@ class UnchangedRuns:
 
     def unchanged(self, run: RunDir) -> bool:
         before = self._of.get(run.name)
-        return before is not None and all(
-            state_cache.kernel(f"{run.path}/{path}") == said for path, said in before
-        )
+        return before is not None and state_cache.is_as_seen(run.path, before)
 
     def around(self) -> Around:
         began = time.time_ns()

@@ -433,3 +433,29 @@ def test_code_in_a_folder_of_its_own_is_noticed(
     assert cached(run).find(run, steps=True) == state
     os.utime(room / "rule.py", (LATER // 10**9, LATER // 10**9))
     assert cached(run).find(run, steps=True) is None
+
+
+def test_names_that_runs_share_are_written_once(run: RunDir) -> None:
+    other = RunDir("2026-02-02-other-run", f"{folder_of(run)}/2026-02-02-other-run")
+    runs.on_disk(Path(run.path).parents[2], FILES, other.name)
+    cache = cached(run)
+    for one in (run, other):
+        tree = RecordingTree(DiskTree(one.path, False))
+        cache.keep(one, cache.entry(one, derive(tree, steps=False), tree.seen, steps=False))
+    cache.save()
+    kept = Path(state_cache.file(folder_of(run))).read_bytes()
+    assert kept.count(b"reviews/goals/round-01/quality-claude.finding-F01.md\0") == 1
+    assert all(cached(run).find(one, steps=False) for one in (run, other))
+
+
+def test_texts_by_which_nothing_is_derived_do_not_matter(
+    run: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "package"
+    shutil.copytree(Path(qrspi.__file__).parent, package)
+    monkeypatch.setattr(qrspi, "__file__", str(package / "__init__.py"))
+    state, late = remember(run), (LATER // 10**9, LATER // 10**9)
+    os.utime(package / "data" / "skill" / "SKILL.md", late)
+    assert cached(run).find(run, steps=True) == state
+    os.utime(package / "data" / "reviewers.json", late)
+    assert cached(run).find(run, steps=True) is None
