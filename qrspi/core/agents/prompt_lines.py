@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from qrspi.core import plain_json
+from qrspi.core.hints import Any, TypeVar
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import untrusted_markers
 
@@ -89,3 +90,18 @@ def _on_its_line(value: str) -> str:
     if value.isprintable() and not untrusted_markers.has_marker(value):
         return value
     return plain_json.dumps(value).replace("<", "\\u003c")
+
+
+Given = TypeVar("Given", bound=NamedTuple)
+
+
+def prepared(no_paths: bool, given: Given) -> Given:
+    return without_paths(given) if no_paths else given
+
+
+def without_paths(given: Given) -> Given:
+    """For an agent that must not know the run, or works where no path leads anywhere."""
+    changes: dict[str, Any] = {name: "" for name in given._fields if name in PATHS}
+    changes |= {name: () for name in given._fields if name in LISTS}
+    changes |= {name: "" for name in given._fields if name == "test_command"}
+    return given._replace(**changes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qrspi.core.config.reader import NO_TESTS
+from qrspi.core.model import counted
 
 ORDER = (
     "One text below binds you: the task at `task_file_path`, which was approved with the plan, is "
@@ -45,6 +46,7 @@ CONCERNS = (
     "Whoever did this task reported concerns, `concerns` below: look at each. None is a finding "
     "before you see the defect yourself, and none is settled because it was told."
 )
+
 DECISIONS = (
     "A person wants some of these findings applied in a certain way: `decisions` below has their "
     "words, each after the name of its finding. Among the ways to settle that finding, take "
@@ -203,6 +205,15 @@ def again_at_work(rejected: tuple[str, ...]) -> Iterator[str]:
         yield (
             "Your last report was not taken; `rejected` below lists every reason. Your commits are "
             "still in `worktree`: correct what is named there, commit it, and report again."
+        )
+
+
+def outside(count: int) -> Iterator[str]:
+    if count:
+        files = counted(count, "file")
+        yield (
+            f"The commits of this task change {files} outside its `allowed_files`, listed in "
+            "`outside_allowed_files` below. For each, say whether the task needs it."
         )
 
 

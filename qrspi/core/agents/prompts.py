@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from qrspi.core.agents import prompt_lines, prompt_orders, roles
 from qrspi.core.agents.roles import Role
-from qrspi.core.hints import TYPE_CHECKING, Any, Literal, TypeVar
+from qrspi.core.hints import TYPE_CHECKING, Literal
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text import untrusted_markers
 
@@ -34,6 +34,8 @@ class Reviewer(NamedTuple):
     since_diff_path: str = ""  # in a later round: what changed since the one before
     earlier: tuple[Source, ...] = ()  # in a later round: a line for each finding so far
     concerns: tuple[Source, ...] = ()  # of the task's implementer
+    outside: tuple[Source, ...] = ()  # names of files that the task does not allow, and changes
+    outside_count: int = 0
     upstream_paths: tuple[str, ...] = ()
     upstream: tuple[Source, ...] = ()  # for agents that cannot open files
     worktree: str = ""  # where the code is: of a task, or of all that are merged
@@ -172,6 +174,7 @@ def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
         ("rejected", _rejected(given.rejected)),
         (given.body_name, given.body),
         ("concerns", given.concerns),
+        ("outside_allowed_files", given.outside),
         ("earlier_findings", given.earlier),
         ("upstream", given.upstream),
         ("diffs", given.diffs),
@@ -186,6 +189,7 @@ def reviewer_prompt(given: Reviewer, parts: Parts) -> str:
         *prompt_orders.apart(given.worktree_paths),
         *prompt_orders.tests_of(given.test_command),
         *((prompt_orders.CONCERNS,) if given.concerns else ()),
+        *prompt_orders.outside(given.outside_count),
         *prompt_orders.again(given.rejected, corrects=given.corrects),
     )
     return _prompt(role, lines, named, orders)
@@ -383,18 +387,3 @@ def _prompt(
         text.append(f"\n{name}:\n")
         text.extend(untrusted_markers.wrap(one.data, next(ids)).decode() for one in sources)
     return "".join((*text, f"\n{_END}\n"))
-
-
-Given = TypeVar("Given", bound=NamedTuple)
-
-
-def prepared(no_paths: bool, given: Given) -> Given:
-    return without_paths(given) if no_paths else given
-
-
-def without_paths(given: Given) -> Given:
-    """For an agent that must not know the run, or works where no path leads anywhere."""
-    changes: dict[str, Any] = {name: "" for name in given._fields if name in prompt_lines.PATHS}
-    changes |= {name: () for name in given._fields if name in prompt_lines.LISTS}
-    changes |= {name: "" for name in given._fields if name == "test_command"}
-    return given._replace(**changes)

@@ -251,6 +251,11 @@ def overlaps(touched: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, tupl
             yield path, tuple(name for name in touched if name in owners[path])
 
 
+def covers(pattern: str, path: str) -> bool:
+    """Whether a path of a task's list, which may be a pattern or a folder, stands for this one."""
+    return _covers(_pattern(pattern), path.split("/"))
+
+
 def _pattern(path: str) -> list[str]:
     """A folder stands for everything below it."""
     return (f"{path}**" if path.endswith("/") else path).split("/")

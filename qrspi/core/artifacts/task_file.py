@@ -30,6 +30,7 @@ class Task(NamedTuple):
     target_files: tuple[str, ...]
     dependencies: tuple[str, ...]
     visual_check: VisualCheck | None = None
+    allowed_files: tuple[str, ...] = ()  # nothing: it sets no limit
 
     @property
     def file(self) -> str:
@@ -95,6 +96,7 @@ def read(content: bytes | Fault, key: str) -> Task | Problem:
         target_files=tuple(file for file in files if not is_unread(file)),
         dependencies=tuple(map(dependency, needs)),
         visual_check=_visual_check(fields.get("visual_fidelity_check")),
+        allowed_files=tuple(_files_in(fields, "allowed_files")),
     )
 
 
@@ -130,6 +132,11 @@ def _listed(
         return
     bullet = re.compile(rf"[ \t]*[-*+][ \t]+\*\*{label}:\*\*(.*)", re.IGNORECASE)
     yield from next((items(match[1]) for line in lines if (match := bullet.fullmatch(line))), ())
+
+
+def _files_in(fields: Mapping[str, Node], key: str) -> Iterator[str]:
+    for text in _texts(fields[key]) if key in fields else ():
+        yield from items(text)
 
 
 def _texts(node: Node) -> Iterator[str]:

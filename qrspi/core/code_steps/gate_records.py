@@ -121,6 +121,7 @@ def implementation(states: Iterable[TaskState]) -> str:
     return (
         table(head, map(_row, ended))
         + _first_tests(ended)
+        + outside(ended, "## Outside of what tasks allow")
         + _concerns(ended)
         + _section("Decided by a person", decided)
         + _section(f"Said by outcome files; {UNRECORDED}", claimed)
@@ -138,6 +139,27 @@ def _seen(task: TaskState, seen: FirstTests) -> str:
     words = tests.text if tests and tests.status == "DONE_WITH_CONCERNS" else ""
     line = f"{task.key}: its tests {implementers.SEEN_BEFORE[seen]}."
     return f"{line}\n\n{quoted(words)}" if words else line
+
+
+def outside(tasks: Iterable[TaskState], title: str = "") -> str:
+    """A list, under a heading; nothing where tasks kept to what they allow."""
+    said = [f"- {line}" for line in outside_said(tasks)]
+    return "\n".join([f"\n\n{title}\n" if title else "\n", *said]) if said else ""
+
+
+def outside_care(tasks: Iterable[TaskState]) -> tuple[str, ...]:
+    from qrspi.core.steps.read_with_care import BEGIN
+
+    said = outside_said(tasks)
+    return (f"{BEGIN} {'; '.join(said)}.",) if said else ()
+
+
+def outside_said(tasks: Iterable[TaskState]) -> list[str]:
+    return [
+        f"{task.key} changes {_cell(task.outside.words)}"
+        for task in tasks
+        if task.reviewed and task.outside.number
+    ]
 
 
 def _concerns(tasks: Iterable[TaskState]) -> str:

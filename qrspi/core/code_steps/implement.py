@@ -300,6 +300,7 @@ def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
         options=options,
         command=f"{resolve} {options[0].key}",
         kind="batch",
+        care=gate_records.outside_care(states),
     )
 
 

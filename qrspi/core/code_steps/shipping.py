@@ -177,7 +177,8 @@ def pull_request(facts: Facts, loop: Loop | None, shipped: Shipped | None = None
 def _tasks_section(facts: Facts) -> str:
     tasks = integrate.work(facts).in_order
     rows = [*_earlier(facts), *((task.key, task.item.title, task.state) for task in tasks)]
-    return gate_records.table(("Task", "What", "State"), rows) if rows else "No tasks."
+    table = gate_records.table(("Task", "What", "State"), rows) if rows else "No tasks."
+    return table + gate_records.outside(tasks)
 
 
 def _earlier(facts: Facts) -> Iterator[tuple[str, str, str]]:

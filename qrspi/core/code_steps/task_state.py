@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from qrspi.core import reviewers
-from qrspi.core.code_steps import batch, implementers
+from qrspi.core.code_steps import allowed_files, batch, implementers
 from qrspi.core.code_steps.batch import Item, MovedBase
 from qrspi.core.hints import TYPE_CHECKING, Literal
 from qrspi.core.model import Ask, Next, Option, Problem, counted
@@ -66,6 +66,7 @@ class TaskState(NamedTuple):
     moved: tuple[MovedBase, ...] = ()  # what it is built on has changed since it was started
     tests: Report | None = None  # what was said of the tests that come before the code
     awaits_tests: bool = False
+    outside: task_records.Outside = task_records.Outside()  # than it allows
 
     @property
     def key(self) -> str:
@@ -137,6 +138,8 @@ def evaluate(facts: Facts, item: Item, earlier: Mapping[str, TaskState]) -> Task
     assert not (isinstance(start, Problem) or isinstance(report, Problem))
     assert not (isinstance(outcome, Problem) or isinstance(reopened, Problem))
     task = TaskState(item, "ready", start=start, report=report, outcome=outcome, reopened=reopened)
+    if report and report.outside.number:
+        task = task._replace(outside=allowed_files.still(tree.read(item.file), report.outside))
     if task.outcome:
         return _ended(facts, task, task.outcome)
     if task.start is None and import_record.FILE in facts.names:

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 from qrspi.core.filenames import WORKTREES, is_safe, slug_of
 from qrspi.core.hints import Literal, TypeVar, cast, get_args
-from qrspi.core.model import TEST_STATES, Problem
+from qrspi.core.model import TEST_STATES, Problem, counted
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.text import branch_names
+from qrspi.core.text import branch_names, shortened
 from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml.nodes import Node
+from qrspi.core.yaml.nodes import Node, Scalar
 from qrspi.core.yaml.writer import quote
 
 ReportStatus = Literal["DONE", "DONE_WITH_CONCERNS", "BLOCKED"]
@@ -20,6 +20,7 @@ Ending = Literal["accepted-with-issues", "skipped-by-user"]
 REPORTS: tuple[ReportStatus, ...] = get_args(ReportStatus)
 ENDINGS: tuple[Ending, ...] = get_args(Ending)
 
+_SHOWN = 3  # files
 _COMMIT = r"[0-9a-f]{40}|[0-9a-f]{64}"
 
 
@@ -40,12 +41,27 @@ class Refused(NamedTuple):
     time: str = ""
 
 
+class Outside(NamedTuple):
+    """Changed files that a task does not allow: the first of their names, made fit to be shown."""
+
+    names: tuple[str, ...] = ()
+    number: int = 0
+
+    @property
+    def words(self) -> str:
+        quoted = [f"'{name}'" for name in self.names[:_SHOWN]]
+        more = self.number - len(quoted)
+        listed = shortened.listed([*quoted, *([f"{more} more"] if more > 0 else [])])
+        return f"{counted(self.number, 'file')} outside its allowed_files: {listed}"
+
+
 class Report(NamedTuple):
     status: ReportStatus
     commit: str  # '' only when blocked
     time: str = ""
     text: str = ""
     seen: str = ""  # of tests before the code, what they did when the engine ran them
+    outside: Outside = Outside()  # what it changed besides what the task allows
 
     @property
     def done(self) -> bool:
@@ -120,7 +136,10 @@ def render_refused(key: str, refused: Refused) -> bytes:
 
 def render_report(key: str, report: Report) -> bytes:
     fields = {"task": key, **report._asdict()}
-    return _rendered(fields, str(fields.pop("text")))
+    names, number = report.outside
+    del fields["outside"]
+    beside = {"outside_allowed_files": names, "outside_count": number} if number else {}
+    return _rendered({**fields, **beside}, str(fields.pop("text")))
 
 
 def render_outcome(key: str, outcome: TaskOutcome) -> bytes:
@@ -147,6 +166,8 @@ def _rendered(fields: Mapping[str, object], body: str = "") -> bytes:
 
 
 def _scalar(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_scalar, value))}]"
     return str(value) if isinstance(value, int) else quote(str(value))
 
 
@@ -206,7 +227,14 @@ def _report(tree: Tree, file: str) -> Report | Problem | None:
     commit = page.commit("commit") if status != "BLOCKED" else page.optional("commit")
     time, seen = page.optional("time"), page.optional("seen")
     known = seen if seen in TEST_STATES else ""
-    return page.fault or Report(status, commit, time, page.body, known)
+    return page.fault or Report(status, commit, time, page.body, known, _outside(page))
+
+
+def _outside(page: _Page) -> Outside:
+    count = frontmatter.number(page.fields, "outside_count")
+    names = page.fields.get("outside_allowed_files")
+    listed = names if isinstance(names, tuple) else ()
+    return Outside(tuple(name.text for name in listed if isinstance(name, Scalar)), count)
 
 
 def outcome(tree: Tree, key: str) -> TaskOutcome | Problem | None:

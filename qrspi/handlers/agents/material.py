@@ -45,6 +45,8 @@ class Material(NamedTuple):
     changed_since: tuple[Source, ...] = ()  # in a later round of code: of that, what is new
     tests: str = ""  # the command that runs them, or none
     concerns: tuple[Source, ...] = ()  # of the task's implementer
+    outside: tuple[Source, ...] = ()  # names of files that the task does not allow, and changes
+    outside_count: int = 0
     code_path: str = ""  # where the code is, when that is not where the run lies
 
 
@@ -118,11 +120,15 @@ def _of_task(job: Job, given: Material) -> Material:
 
     task, folder = task_place(job, job.round_loop.subject.key)
     said = (task_records.report_file(task.key),) if task.concerns else ()
+    names = "".join(f"{name}\n" for name in task.outside.names)
+    outside = (Source("outside-allowed-files", names.encode()),) if names else ()
     return given._replace(
         worktree=folder,
         code=_code(job, folder),
         changes=_change(job, given),
         concerns=sources(job.workspace, said),
+        outside=outside,
+        outside_count=task.outside.number,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from qrspi.core.agents import prompts
+from qrspi.core.agents import prompt_lines, prompts
 from qrspi.core.agents.prompts import (
     Author,
     Fixer,
@@ -59,7 +59,7 @@ def prompt(job: Job, ask: Ask, agent: Agent) -> str:
         faults = rejected.about(job.loop.files, ask.target)
         mends = bool(faults) and not agent.prints
         agent = agent._replace(rejected=(*faults, *agent.rejected), corrects=mends)
-    away = partial(prompts.prepared, agent.travels or apart)
+    away = partial(prompt_lines.prepared, agent.travels or apart)
     match ask.kind:
         case "review":
             return prompts.reviewer_prompt(away(_reviewer(job, ask.target, agent)), parts)
@@ -97,6 +97,8 @@ def _reviewer(job: Job, tag: str, agent: Agent) -> Reviewer:
         since_diff_path=given.since,
         earlier=given.earlier,
         concerns=given.concerns,
+        outside=given.outside,
+        outside_count=given.outside_count,
         upstream_paths=material.upstream_paths(job),
         upstream=upstream if agent.prints else (),
         worktree=given.worktree,

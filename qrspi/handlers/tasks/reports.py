@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 from qrspi.core.artifacts import task_criteria
-from qrspi.core.code_steps import batch, implementers, task_state
+from qrspi.core.code_steps import allowed_files, batch, implementers, task_state
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.model import Problem, TestState
 from qrspi.core.records import task_records
-from qrspi.core.records.task_records import Ending, Report, ReportStatus, TaskOutcome
+from qrspi.core.records.task_records import Ending, Outside, Report, ReportStatus, TaskOutcome
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.text.shortened import few
 from qrspi.core.tree import exists
@@ -17,7 +19,7 @@ from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.tasks import commands, reviews
 from qrspi.handlers.tasks.start import unknown_task
-from qrspi.world.git import refs, tracked_files, worktrees
+from qrspi.world.git import diffs, refs, tracked_files, worktrees
 from qrspi.world.machine import clock, git_person
 
 _ENDED = {"accepted-with-issues": "accept", "skipped-by-user": "skip"}
@@ -60,7 +62,8 @@ def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: 
     elif not words.strip():
         text = "a report of BLOCKED says what keeps it from going on: -m TEXT"
         raise Misuse(Problem("usage", text, field="-m", expected="a text"))
-    record = Report(status, full, clock.now_utc(), words)
+    outside = _outside(job, task, full) if status != "BLOCKED" else Outside()
+    record = Report(status, full, clock.now_utc(), words, outside=outside)
     data = task_records.render_report(key, record)
     log = reviews.log_with_report(job, task, data, "" if record.done else record.time)
     edits = (
@@ -70,7 +73,17 @@ def report(job: Job, key: str, status: ReportStatus, commit: str | None, words: 
     )
     number = task.loop.round if task.loop else 0
     message = change_set.message("report", key, job.run)
-    return ChangeSet("task-report", key, number, edits, message=message)
+    notes = (f"{key} changes {outside.words}",) if outside.number else ()
+    return ChangeSet("task-report", key, number, edits, message=message, notes=notes)
+
+
+def _outside(job: Job, task: TaskState, commit: str) -> Outside:
+    assert task.start is not None
+    repo = code_repository.repository_of(job)
+    base = task_base.find(job, task.key, task.start, commit).commit
+    data = job.workspace.read(task.item.file)
+    below = os.path.relpath(job.project, repo.root)
+    return allowed_files.outside(data, diffs.names(repo, (base, commit), "."), below)
 
 
 def report_tests(

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from qrspi.core.agents import prompt_lines, prompt_orders
+from qrspi.core.agents.prompt_lines import without_paths
 from qrspi.core.agents.prompts import (
     Author,
     Fixer,
@@ -19,7 +20,6 @@ from qrspi.core.agents.prompts import (
     implementer_prompt,
     reviewer_prompt,
     verifier_prompt,
-    without_paths,
 )
 from qrspi.core.agents.roles import SHARED, Role
 

@@ -7,6 +7,7 @@ import base64
 import pytest
 
 from qrspi.core.agents import prompt_orders
+from qrspi.core.agents.prompt_lines import without_paths
 from qrspi.core.agents.prompts import (
     Author,
     Fixer,
@@ -22,7 +23,6 @@ from qrspi.core.agents.prompts import (
     task_quality_prompt,
     upstream_paths,
     verifier_prompt,
-    without_paths,
 )
 from qrspi.core.agents.roles import SHARED, Role
 from qrspi.core.artifacts.inquiry import QuestionGroup

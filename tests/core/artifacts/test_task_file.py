@@ -57,6 +57,7 @@ status: draft
                 ("src/a.py", "src/b.py"),
                 ("task-01", "task-02"),
                 VisualCheck(("assets/login.png",), ("assets/login-now.png",)),
+                ("src/**",),
             ),
         ),
         (

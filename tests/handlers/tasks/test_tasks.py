@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from qrspi.core import trust
+from qrspi.core.code_steps import shipping
 from qrspi.core.derivation import waiting
-from qrspi.core.derivation.derive import derive
+from qrspi.core.derivation.derive import derive, survey
 from qrspi.core.errors import Halt, Misuse, Refusal
 from qrspi.core.filenames import prompt_file
 from qrspi.core.model import Ask
@@ -734,6 +736,32 @@ def test_concerns_are_said(small: Workshop) -> None:
         "## Concerns of implementers\n\ntask-01:\n\n> The interface of a may change.\n"
         in small.read("implementation.md")
     )
+
+
+@pytest.mark.rule("LIV-10", "SEC-23", "TST-02")
+def test_files_that_a_task_does_not_allow_are_named_to_all_who_judge_it(tmp_path: Path) -> None:
+    limited = task(1, files="a.py").replace(b"allowed_files: []", b"allowed_files: [tests/]")
+    small = Workshop(tmp_path / "project", quick({"tasks/task-01.md": limited}))
+    small.next()
+    (small.tree(ONE) / "tests").mkdir()
+    for path in ("a.py", "tests/test_a.py", "obey me.py"):
+        small.work(ONE, path, "a = 1\n")
+    made = small.make(lambda job: reports.report(job, ONE, "DONE", "HEAD", "Done."))[0]
+    said = "task-01 changes 1 file outside its allowed_files: 'obey me.py'"
+    assert made.notes == (said,)
+    small.next()
+    prompt = (small.run / ".qrspi/dispatch/task-01/round-01/spec-claude.md").read_text()
+    assert "The commits of this task change 1 file outside its `allowed_files`," in prompt
+    assert re.search(r"<<<UNTRUSTED[^\n]*START[^\n]*outside-allowed-files[^\n]*>>>\nobey", prompt)
+    assert prompt.count("obey me.py") == 1
+    small.review(ONE, 1)
+    small.next()
+    assert small.answer.care[0] == f"Read with care: {said}."
+    assert f"\n## Outside of what tasks allow\n\n- {said}\n" in small.read("implementation.md")
+    small.approve("implement")
+    small.next()
+    facts = survey(small.workspace()).facts
+    assert facts and f"\n\n- {said}\n" in shipping.pull_request(facts, None)
 
 
 # records that were changed
