@@ -25,7 +25,6 @@ from qrspi.core.steps.facts import (
     Facts,
     approval_of,
     approved_tests,
-    artifact_status,
     changed_by_hand,
     changed_since,
     current_step,
@@ -39,7 +38,6 @@ from qrspi.core.steps.facts import (
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, entries
 
 if TYPE_CHECKING:
-    from qrspi.core.records.decisions import Claim
     from qrspi.core.rounds.loop import Loop
 
 
@@ -76,8 +74,7 @@ def survey(
     at_work = _at_work(facts)
     errors = _named(tree, configs.problems_for(config, at_work.step)) if step else ()
     unread = (facts.unread,) if facts.unread else ()
-    undecidable = (Answer(_undecidable(facts, *unread)), ()) if unread else None
-    answer, extra = undecidable or _answer(at_work, errors)
+    answer, extra = _undecidable(facts, *unread) if unread else _answer(at_work, errors)
     broken = _broken(facts, doubts)
     warnings = tuple(item for item in doubts if item not in broken)
     warnings += configs.warnings_for(config, step or "") + stale_approvals(facts) + extra
@@ -170,7 +167,9 @@ def _answer(facts: Facts, errors: tuple[Problem, ...]) -> tuple[Answer, tuple[Pr
 
         return Answer(unusable_config.ask(facts.tree, errors)._replace(step=facts.step)), ()
     if missing := unmet(facts, facts.step):
-        return Answer(_blocked_by_need(facts, missing)), ()
+        from qrspi.core.derivation import stops
+
+        return Answer(stops.blocked_by_need(facts, missing)), ()
     if facts.step == "replan":
         from qrspi.core.steps import replanning
 
@@ -186,10 +185,14 @@ def _of_step(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
 
         return implement.answer(facts)
     if facts.statuses.get(facts.step) == "invalid":
-        return Answer(_invalid(facts)), ()
+        from qrspi.core.derivation import stops
+
+        return Answer(stops.invalid(facts)), ()
     claim = facts.claims.get(facts.step)
     if claim and claim.gone:
-        return Answer(_lost(facts, claim)), ()
+        from qrspi.core.derivation import stops
+
+        return Answer(stops.lost(facts, claim)), ()
     # Imported by the first run that gets here: one without a text needs no review rules.
     from qrspi.core.steps import authoring
 
@@ -228,7 +231,7 @@ def _with_care(facts: Facts, answer: Answer) -> Answer:
     from qrspi.core.steps import read_with_care
 
     care = read_with_care.lines(facts, answer.loop)
-    return answer._replace(next=answer.next._replace(care=care))
+    return answer._replace(next=answer.next._replace(care=answer.next.care + care))
 
 
 def _with_commands(run: str, following: Next) -> Next:
@@ -274,69 +277,10 @@ def _although(facts: Facts) -> str:
     return f", shipped although {tests.sentence[:1].lower()}{tests.sentence[1:]}"
 
 
-def _undecidable(facts: Facts, problem: Problem) -> Next:
-    why = problem.message
-    summary = f"{why}, then run `qrspi status {facts.run}`."
-    return _blocked(facts, "records", summary, (why,), (problem.file,), problem.hint)
+def _undecidable(facts: Facts, problem: Problem) -> tuple[Answer, tuple[Problem, ...]]:
+    from qrspi.core.derivation import stops
 
-
-def _blocked(
-    facts: Facts,
-    kind: NextKind,
-    summary: str,
-    because: tuple[str, ...],
-    missing: tuple[str, ...],
-    command: str,
-) -> Next:
-    return Next(
-        action="blocked",
-        who="human",
-        summary=summary,
-        because=because,
-        step=facts.step,
-        missing=missing,
-        command=command,
-        kind=kind,
-    )
-
-
-def _blocked_by_need(facts: Facts, missing: tuple[str, ...]) -> Next:
-    if all(file.startswith("tasks/") for file in missing):
-        return _blocked_by_tasks(facts, missing)
-    summary = f"{facts.step} cannot start: approve {', '.join(missing)} first."
-    because = tuple(f"{facts.step} needs {name}, which is not approved" for name in missing)
-    command = f"qrspi explain {facts.run}"
-    return _blocked(facts, "prerequisite", summary, because, missing, command)
-
-
-def _blocked_by_tasks(facts: Facts, missing: tuple[str, ...]) -> Next:
-    """Tasks are approved with their plan, so the way to them leads back to it."""
-    back = f"qrspi unapprove {facts.run} plan"
-    why = "plan.md is approved, and no task has a file (tasks/task-01.md, …)"
-    purpose = "so that it is written with its tasks"
-    if facts.tasks:
-        why = f"plan.md is approved, and {', '.join(missing)} not with it"
-        purpose = "and tasks are approved with it again"
-    summary = f"{facts.step} cannot start: {why}. `{back}` takes the plan back, {purpose}."
-    return _blocked(facts, "prerequisite", summary, (why,), missing, back)
-
-
-def _invalid(facts: Facts) -> Next:
-    artifact = STEP[facts.step].artifact
-    problem = artifact_status(facts.tree, facts.step)[1]
-    why = problem.message if problem else f"{artifact} cannot be read"
-    remedy = (problem.hint if problem else "") or "correct it"
-    summary = f"{why}: {remedy}, then run `qrspi next {facts.run}`."
-    return _blocked(facts, "invalid", summary, (why,), (artifact,), f"qrspi validate {facts.run}")
-
-
-def _lost(facts: Facts, claim: Claim) -> Next:
-    """Before anybody reviews what is left of it."""
-    from qrspi.core.records import decisions
-
-    why, onward = decisions.lost(claim).message, f"qrspi next {facts.run}"
-    summary, command = f"{why}, then run `{onward}`.", claim.restore or onward
-    return _blocked(facts, "plan-tasks", summary, (why,), claim.gone, command)
+    return Answer(stops.undecidable(facts, problem)), ()
 
 
 def _steps(facts: Facts, answer: Answer, current: str | None) -> tuple[StepState, ...]:
