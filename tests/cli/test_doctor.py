@@ -120,7 +120,7 @@ def test_a_record_of_decisions_that_cannot_be_read_is_one_problem(
         [
             "problem 2026-05-17-user-auth: approvals.jsonl line 1 is text that is not JSON, "
             "expected a record of a decision: correct it or restore the file",
-            "        qrspi explain 2026-05-17-user-auth",
+            "        qrspi status 2026-05-17-user-auth",
         ],
     )
 

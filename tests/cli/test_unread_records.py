@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests import quick
+from tests import quick, scenes
 from tests.cli.conftest import COMMAND, Call
 from tests.quick import LOG, RECORDS
 from tests.runs import RUN, lines
@@ -114,6 +116,59 @@ def test_status_tells_and_nothing_is_done(
         refused = qrspi(*words)
         assert (words, refused) == (words, (code, "", f"{message}\n  qrspi status {RUN}\n"))
         assert (words, everything(taken_back)) == (words, before)
+
+
+def linked(run: Path) -> None:
+    symlink(RECORDS)(run)
+
+
+def scribbled(run: Path) -> None:
+    (run / RECORDS).write_bytes(b"<<<<<<< HEAD\n" + (run / RECORDS).read_bytes())
+
+
+@pytest.fixture
+def committed(project: Path, qrspi: Call) -> Path:
+    run = scenes.clean(project)
+    scenes.advance(run)
+    assert qrspi("approve", "goals").code == 0
+    return run
+
+
+@pytest.mark.rule("LIV-02", "APV-01")
+@pytest.mark.parametrize("harm", [linked, scribbled])
+def test_git_brings_back_what_it_has(committed: Path, qrspi: Call, harm: Harm) -> None:
+    way = ("git", "-C", str(committed), "checkout", "--ignore-skip-worktree-bits", "HEAD", "--")
+    before = (committed / RECORDS).read_bytes()
+    harm(committed)
+    refused = qrspi("next", "--json").json
+    assert refused["hint"] == " ".join((*way, RECORDS))
+    assert refused["message"].endswith(f" with `{refused['hint']}`")
+    assert qrspi("status", "--json").json["runs"][0]["next"]["command"] == refused["hint"]
+    assert f"        {refused['hint']}" in qrspi("doctor").out.splitlines()
+    subprocess.run(shlex.split(refused["hint"]), check=True, capture_output=True)
+    assert (committed / RECORDS).read_bytes() == before
+    assert qrspi("next").code == 0
+
+
+@pytest.mark.rule("LIV-02", "APV-01")
+def test_no_decision_is_lost_by_what_is_named(committed: Path, qrspi: Call) -> None:
+    first, *_ = (committed / RECORDS).read_bytes().splitlines(keepends=True)
+    with (committed / RECORDS).open("ab") as log:
+        log.write(b"<<<<<<< HEAD\n" + first.replace(b"goals", b"plan"))
+    shown = qrspi("next", "--json").json["hint"]
+    assert shown == f"git -C {committed} diff HEAD -- {RECORDS}"
+    assert qrspi("next").code == 3
+    assert "to be kept" in qrspi("next").err
+
+
+@pytest.mark.rule("LIV-02", "APV-01")
+def test_a_folder_is_moved_away_first(committed: Path, qrspi: Call) -> None:
+    folder(RECORDS)(committed)
+    refused = qrspi("next", "--json").json
+    assert (refused["hint"], "move it away, and `git " in refused["message"]) == (
+        f"qrspi status {RUN}",
+        True,
+    )
 
 
 @pytest.mark.rule("APV-01", "ENG-05")

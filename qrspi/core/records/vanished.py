@@ -15,6 +15,7 @@ from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import approvals, audit_trail, decision_line
 from qrspi.core.records.audit_trail import Line
+from qrspi.core.text.shell_words import command
 from qrspi.core.tree import Earlier, Fault, Tree, content, entries, exists
 
 REVIEWS = "reviews/"
@@ -292,6 +293,32 @@ def from_git(tree: Tree, path: str, before: bytes) -> Problem | None:
         return approvals.lost(tree.place, path) if now.kind == "absent" and before else None
     lost = loss(before, now)
     return _cut(tree, path, lost) if lost else None
+
+
+def with_remedy(tree: Tree, problem: Problem) -> Problem:
+    """Of a log that cannot be read: git brings it back, unless something would be lost by it. Then
+    a person corrects it."""
+    before, now = tree.committed(problem.file), tree.read(problem.file, approvals.LIMIT)
+    if before is None or isinstance(approvals.read(before), Problem):
+        return problem._replace(hint=f"qrspi status {tree.name}")
+    restore = approvals.restoring(tree.place, problem.file)
+    if isinstance(now, Fault) and now.detail != "symlink":
+        text = f"{problem.message}: move it away, and `{restore}` brings back what git has"
+        return problem._replace(message=text, hint=f"qrspi status {tree.name}")
+    if isinstance(now, bytes) and _has_records_besides(now, before):
+        show = command("git", "-C", tree.place, "diff", "HEAD", "--", problem.file)
+        text = f"{problem.message}; `{show}` shows the lines that git does not have, to be kept"
+        return problem._replace(message=text, hint=show)
+    return problem._replace(message=f"{problem.message} with `{restore}`", hint=restore)
+
+
+def _has_records_besides(now: bytes, before: bytes) -> bool:
+    had = frozenset(whole_lines(before))
+    return any(
+        not isinstance(approvals.read(line), Problem)
+        for line in whole_lines(now)
+        if line not in had
+    )
 
 
 def _cut(tree: Tree, path: str, lost: Loss) -> Problem:

@@ -147,7 +147,10 @@ def _decided(tree: Tree, names: frozenset[str]) -> Sequence[Record] | Problem:
 
 
 def _for_run(problem: Problem, tree: Tree) -> Problem:
-    return problem._replace(hint=f"qrspi status {tree.name}")
+    """With the command that goes on: `git` restores the file where nothing is lost by it."""
+    from qrspi.core.records import vanished
+
+    return vanished.with_remedy(tree, problem)
 
 
 def artifact_status(

@@ -243,9 +243,10 @@ def _log(tree: DiskTree, run: str, log: str) -> Iterator[Sign]:
 
 
 def _sign(level: Literal["note", "problem"], run: str, problem: Problem) -> Sign:
-    if problem.file == "config.md":
-        return Sign(level, run, problem.message, f"qrspi config validate {run}")
-    return Sign(level, run, problem.message, f"qrspi explain {run}" if level == "problem" else "")
+    usual = "explain" if level == "problem" else ""
+    usual = "config validate" if problem.file == "config.md" else usual
+    goes_on = problem.hint if level == "problem" else ""
+    return Sign(level, run, problem.message, goes_on or (usual and f"qrspi {usual} {run}"))
 
 
 def _subjects(tree: DiskTree) -> Iterator[Subject]:
