@@ -44,6 +44,21 @@ def _or_a_step(unknown: Problem) -> Problem:
     return unknown._replace(message=f"{unknown.message}{question}")
 
 
+def _on_the_way(missing: Problem, place: str, word: str = "") -> Problem:
+    """Where git has the run, nobody is told to begin another one."""
+    from qrspi.world.git import runs_elsewhere
+
+    if missing.code not in ("no-root", "no-run", "unknown-run") or (missing.found and not word):
+        return missing
+    way = runs_elsewhere.way(place, word)
+    if way is None:
+        return missing
+    what, _, rest = missing.message.rpartition(": ")
+    rest = f"here {rest}" if missing.options else f"or {rest.removeprefix('there is none; ')}"
+    text = f"{what}: {way.text}; {rest}"
+    return missing._replace(message=text, hint=way.command or missing.hint)
+
+
 class NoStdout(Halt):
     """The answer cannot be written."""
 
@@ -72,9 +87,11 @@ class Session:
     @property
     def root(self) -> Root:
         if self._root is None:
-            self._root = project_root.find_root(
-                project_root.current_directory(), self.root_option, os.environ
-            )
+            here = project_root.current_directory()
+            try:
+                self._root = project_root.find_root(here, self.root_option, os.environ)
+            except Misuse as misuse:
+                raise Misuse(_on_the_way(misuse.problem, here or "")) from None
         return self._root
 
     @property
@@ -129,7 +146,10 @@ class Session:
         if chosen.code == "unreadable":
             raise Halt(chosen)
         if chosen.code == "unknown-run":
+            chosen = _on_the_way(chosen, self.root.project, chosen.found)
             raise Misuse(_or_a_step(chosen))
+        if chosen.code == "no-run":
+            chosen = _on_the_way(chosen, self.root.project)
         if chosen.code != "ambiguous-run" or not self.interactive:
             raise Misuse(chosen)
         names = chosen.options

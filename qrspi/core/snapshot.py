@@ -102,6 +102,10 @@ class Snapshot(TreeOver):
         self._asked_elsewhere = True
         return self._tree.earlier(path, digests)
 
+    def on_branch(self, paths: Sequence[str]) -> tuple[str, frozenset[str]]:
+        self._asked_elsewhere = True
+        return self._tree.on_branch(paths)
+
     def signed(self, line: str) -> bool:
         self._asked_elsewhere = True
         return self._tree.signed(line)

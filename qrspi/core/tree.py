@@ -114,6 +114,9 @@ class Tree(Protocol):
         """What git has of a file, in any commit that it still knows, with one of these hashes; the
         newest first."""
 
+    def on_branch(self, paths: Sequence[str]) -> tuple[str, frozenset[str]]:
+        """The one branch, checked out nowhere, that has most of some files, and those it has."""
+
     def signed(self, line: str) -> bool:
         """Whether a commit about this run ends with this line, which the engine puts there."""
 
@@ -179,6 +182,9 @@ class TreeOver:
     def earlier(self, path: str, digests: Collection[str]) -> tuple[Earlier, ...]:
         return self._tree.earlier(path, digests)
 
+    def on_branch(self, paths: Sequence[str]) -> tuple[str, frozenset[str]]:
+        return self._tree.on_branch(paths)
+
     def signed(self, line: str) -> bool:
         return self._tree.signed(line)
 
@@ -242,6 +248,9 @@ class MemoryTree:
 
     def earlier(self, path: str, digests: Collection[str]) -> tuple[Earlier, ...]:
         return ()
+
+    def on_branch(self, paths: Sequence[str]) -> tuple[str, frozenset[str]]:
+        return "", frozenset()
 
     def signed(self, line: str) -> bool:
         return self._signs

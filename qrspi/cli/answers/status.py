@@ -219,7 +219,12 @@ def _nothing(session: Session, request: Request) -> str:
     where = session.root.runs_dir
     if request.everything or session.root.only:
         return f'No runs in {where}. Start one with `qrspi init "TEXT" --pipeline quick`.'
+    from qrspi.world.git import runs_elsewhere
+
     start = 'Start one with `qrspi init "TEXT" --pipeline quick`'
+    way = None if session.runs() else runs_elsewhere.way(session.root.project)
+    if way:
+        return f"No runs in {where}: {way.text}. {start}."
     return f"No open runs in {where}. {start}; `--all` shows closed ones."
 
 

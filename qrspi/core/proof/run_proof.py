@@ -93,7 +93,7 @@ def _settings(config: Config, records: tuple[Record, ...], run: str) -> Iterator
 def _older(tree: Tree, history: RunHistory | None) -> Iterator[Unproven]:
     if history and history.is_shallow:
         yield Unproven("", 0, SHALLOW)
-    for one in lost.cut_record(tree, lost.ALL):
+    for one in lost.from_run(tree):
         if one.expected == lost.ELSEWHERE:
             yield Unproven("", 0, one.message)
 

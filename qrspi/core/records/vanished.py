@@ -11,11 +11,10 @@ from itertools import pairwise
 
 from qrspi.core.digest import sha256
 from qrspi.core.filenames import MANIFEST
-from qrspi.core.model import Problem
+from qrspi.core.model import Problem, counted
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import approvals, audit_trail, decision_line
 from qrspi.core.records.audit_trail import Line
-from qrspi.core.text.shell_words import command
 from qrspi.core.tree import Earlier, Fault, Tree, content, entries, exists
 
 REVIEWS = "reviews/"
@@ -72,8 +71,21 @@ def from_run(tree: Tree, reach: Reach = ALL) -> tuple[Problem, ...]:
     there = written(audit_trail.lines(tree, reach.trail)) if absent else ()
     files = _verified_files(tree, reach.rounds)
     answers = (gone for file in files for gone in _answers(tree, file))
-    few = _few([path for path in there if path in absent])
-    return (*_trail(tree, reach), *cut_record(tree, reach), *few, *answers)
+    gone = [path for path in there if path in absent]
+    branch, elsewhere = tree.on_branch(gone) if gone else ("", frozenset())
+    few = _few([path for path in gone if path not in elsewhere])
+    apart = (_apart(branch, [path for path in gone if path in elsewhere]),) if elsewhere else ()
+    return (*_trail(tree, reach), *cut_record(tree, reach), *apart, *few, *answers)
+
+
+def _apart(branch: str, paths: list[str]) -> Problem:
+    """Nothing is lost: another branch is checked out."""
+    from qrspi.core.text.shell_words import command
+
+    more = f" and {counted(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
+    verb, switch = "are" if more else "is", command("git", "switch", branch)
+    text = f"{paths[0]}{more} {verb} on branch {branch}, which is not checked out: `{switch}`"
+    return Problem("vanished", f"{text} goes there", paths[0], "", "", ELSEWHERE, switch)
 
 
 def cut_record(tree: Tree, reach: Reach = LATELY) -> tuple[Problem, ...]:
@@ -306,6 +318,8 @@ def with_remedy(tree: Tree, problem: Problem) -> Problem:
         text = f"{problem.message}: move it away, and `{restore}` brings back what git has"
         return problem._replace(message=text, hint=f"qrspi status {tree.name}")
     if isinstance(now, bytes) and _has_records_besides(now, before):
+        from qrspi.core.text.shell_words import command
+
         show = command("git", "-C", tree.place, "diff", "HEAD", "--", problem.file)
         text = f"{problem.message}; `{show}` shows the lines that git does not have, to be kept"
         return problem._replace(message=text, hint=show)

@@ -23,7 +23,7 @@ from qrspi.core.text import shell_words
 from qrspi.core.tree import CONFIG_LIMIT, Fault, entries
 from qrspi.world.files import atomic_write, json_log, lock, mounts
 from qrspi.world.files.run_tree import DiskTree, inside_git
-from qrspi.world.git import command, repository, run_log, worktrees
+from qrspi.world.git import command, repository, run_log, runs_elsewhere, worktrees
 from qrspi.world.runs import heartbeat, locate
 from qrspi.world.runs.committed_tree import CommittedTree
 from qrspi.world.runs.locate import Root, RunDir
@@ -49,14 +49,17 @@ def examine(root: Root | None) -> list[Sign]:
 
         signs += broker_signs.look(root)
     if root is None:
-        message = "no docs/qrspi here or above in this project: no run was started yet"
-        return [
-            *signs,
-            *_identity(os.getcwd()),
-            Sign("note", "runs", message, 'qrspi init "TEXT" --pipeline quick'),
-        ]
+        message = "no docs/qrspi here or above in this project"
+        return [*signs, *_identity(os.getcwd()), _without_runs(message, os.getcwd())]
     signs += [*_no_repository(root), *_identity(root.runs_dir)]
     return [*signs, *_folder(root), *_runs(root), *_work_trees(root)]
+
+
+def _without_runs(message: str, place: str) -> Sign:
+    if way := runs_elsewhere.way(place):
+        return Sign("note", "runs", f"{message}: {way.text}", way.command)
+    start = 'qrspi init "TEXT" --pipeline quick'
+    return Sign("note", "runs", f"{message}: no run was started yet", start)
 
 
 def _git(needed: bool) -> Sign:
@@ -134,6 +137,8 @@ def _no_run(root: Root, name: str, kind: str) -> Sign:
     from qrspi.handlers.runs import start_run
 
     message = f"{name} is not a run: it has neither config.md nor goals.md"
+    if way := runs_elsewhere.way(root.project, name):
+        return Sign("note", "runs", f"{message}; {way.text}", way.command)
     inside = entries(DiskTree(root.runs_dir), name)
     adoptable = start_run.holds_artifacts([entry.name for entry in inside])
     words = ("qrspi", "init", "--adopt", f"{root.runs_dir}/{name}", "--pipeline", "quick")
@@ -154,7 +159,10 @@ def _leftover(path: str, remover: str) -> Sign:
 
 
 def _runs(root: Root) -> Iterator[Sign]:
-    for run in locate.readable_runs(root):
+    found = locate.readable_runs(root)
+    if not found and not isinstance(locate.list_runs(root), Fault):
+        yield _without_runs(f"none in {root.runs_dir}", root.project)
+    for run in found:
         signs = list(_run(run))
         yield from signs or [Sign("ok", run.name, "nothing is odd")]
 

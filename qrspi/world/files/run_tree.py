@@ -158,6 +158,9 @@ class DiskTree:
     def earlier(self, path: str, digests: Collection[str]) -> tuple[Earlier, ...]:
         return ()
 
+    def on_branch(self, paths: Sequence[str]) -> tuple[str, frozenset[str]]:
+        return "", frozenset()
+
     def signed(self, line: str) -> bool:
         return False
 

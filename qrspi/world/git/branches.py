@@ -37,6 +37,20 @@ def names(repo: Repo) -> frozenset[str]:
     return frozenset(os.fsdecode(command.read(repo.path, args).out).split())
 
 
+_MOST = 50
+
+
+def free(repo: Repo) -> tuple[str, ...]:
+    """Those that are checked out nowhere, so that one can switch to them; the newest first."""
+    args = [
+        "for-each-ref",
+        "--sort=-committerdate",
+        "--format=%(worktreepath)%09%(refname:lstrip=2)",
+    ]
+    rows = os.fsdecode(command.read(repo.path, [*args, "refs/heads"]).out).splitlines()
+    return tuple(row.removeprefix("\t") for row in rows if row.startswith("\t"))[:_MOST]
+
+
 def remote(repo: Repo) -> str:
     remotes = os.fsdecode(command.read(repo.path, ["remote"]).out).split()
     return "origin" if "origin" in remotes else next(iter(remotes), "")

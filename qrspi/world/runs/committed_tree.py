@@ -72,6 +72,19 @@ class CommittedTree(DiskTree):
         except Halt:
             return ()
 
+    def on_branch(self, paths: Sequence[str]) -> tuple[str, frozenset[str]]:
+        if not self.in_git:
+            return "", frozenset()
+        # Imported here: only a run that seems to have lost a file pays for git.
+        from qrspi.core.errors import Halt
+        from qrspi.world.git import repository, runs_elsewhere
+
+        try:
+            repo = repository.find(self.path)
+            return runs_elsewhere.holding(repo, paths) if repo else ("", frozenset())
+        except Halt:
+            return "", frozenset()
+
     def _may_lack(self, path: str) -> bool:
         # Imported here: many runs at once are looked at without it.
         from qrspi.world.runs import index_glance
