@@ -269,8 +269,13 @@ class Ask(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How people and commands name it. Every task has its own implementer."""
-        return self.subject if self.kind == "implement" else self.name
+        """How people and commands name it. Every task has its own implementer, and reviewers of the
+        same name."""
+        if self.kind == "implement":
+            return self.subject
+        of_task = self.subject.startswith("task-") or "/" in self.subject
+        shared = of_task and self.kind in ("review", "verify")
+        return f"{self.subject}/{self.name}" if shared else self.name
 
 
 class Next(NamedTuple):

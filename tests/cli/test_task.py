@@ -205,7 +205,7 @@ def test_reviewers_of_all_tasks_that_are_ready_are_offered_together(
         shop.report(key)
     said = checked(qrspi("next", "--json").json, "next")["next"]
     assert said["summary"].endswith(
-        " At the same time: 1 reviewer of task-02 round 1 (spec-claude)."
+        " At the same time: 1 reviewer of task-02 round 1 (task-02/spec-claude)."
     )
     folders = [f".qrspi/dispatch/task-0{number}/round-01" for number in (1, 2)]
     assert said["prompts"] == [f"{folder}/spec-claude.md" for folder in folders]
@@ -213,10 +213,14 @@ def test_reviewers_of_all_tasks_that_are_ready_are_offered_together(
     assert [one["file"] for one in said["missing"]] == [
         f"reviews/tasks/task-0{number}/round-01/spec-claude.finding-F01.md" for number in (1, 2)
     ]
-    listed = qrspi("prompt", "--json").json
-    assert json.dumps(listed).count("task-02/round-01") > 0
-    second = qrspi("prompt", RUN, "task-02/spec-claude").out
-    assert second.encode() == shop.data(f"{folders[1]}/spec-claude.md")
+    assert f"`qrspi prompt {RUN} task-01/spec-claude` prints" in said["summary"]
+    listed = [one["name"] for one in qrspi("prompt", "--json").json["waiting"]]
+    assert listed == ["task-01/spec-claude", "task-02/spec-claude"]
+    for name, folder in zip(listed, folders, strict=True):
+        printed = qrspi("prompt", RUN, name).out
+        assert printed.encode() == shop.data(f"{folder}/spec-claude.md")
+    unclear = qrspi("prompt", RUN, "spec-claude", "--json")
+    assert (unclear.code, unclear.json["expected"]) == (3, ", ".join(listed))
     shop.review("task-02", 1, ("spec-claude",))
     tags = ("code-quality-claude", "silent-failure-claude", "security-claude")
     assert qrspi("next", "--json").json["next"]["prompts"] == [

@@ -386,7 +386,7 @@ def _with_others(first: Answer, waiting: tuple[tuple[TaskState, Next], ...]) -> 
 def _awaited(answer: Next) -> str:
     review = answer.action == "review"
     what = counted(len(answer.asks), "reviewer" if review else "finding")
-    tags = ", ".join(ask.target for ask in answer.asks)
+    tags = ", ".join(ask.label for ask in answer.asks)
     return f"{what}{'' if review else ' to score'} of {answer.step} round {answer.round} ({tags})"
 
 

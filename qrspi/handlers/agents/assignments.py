@@ -313,7 +313,7 @@ def _not_ours(route: Route) -> Problem:
 def not_awaited(run: str, name: str, known: Assignments) -> Problem:
     from qrspi.core.findings.near_names import meant
 
-    labels = [one.label for one in known.ready]
+    labels = [one.ask.label for one in known.ready]
     listed = ", ".join(labels) or "nobody"
     return Problem(
         "not-awaited",

@@ -130,14 +130,23 @@ def _at_workers(job: Job, one: Assignment) -> bool:
 def order(workspace: Workspace, name: str) -> Assignment | Problem:
     job = _job(workspace)
     every = [assignments(each) for each in _jobs(job)] if job else [Assignments()]
-    for one in (one for found in every for one in found.ready):
-        if name in (one.label, one.name, one.ask.target, f"{one.step}/{one.name}"):
-            return one
-    known = every[0]
+    ready = [one for found in every for one in found.ready]
+    exact = [one for one in ready if name in (one.ask.label, f"{one.step}/{one.name}")]
+    found = exact or [one for one in ready if name in (one.name, one.ask.target)]
+    if found:
+        return found[0] if len(found) == 1 else _several(workspace.name, name, found)
+    known = every[0]._replace(ready=tuple(ready))
     for missing in known.unready:
         if missing.name == name:
             return missing.problem
     return (job and _quality_reviewer(job, name)) or not_awaited(workspace.name, name, known)
+
+
+def _several(run: str, name: str, found: Sequence[Assignment]) -> Problem:
+    names = ", ".join(one.ask.label for one in found)
+    text = f"several agents are called {name}: say which, one of {names}"
+    hint = f"qrspi prompt {run} {found[0].ask.label}"
+    return Problem("not-awaited", text, field="TAG", found=name, expected=names, hint=hint)
 
 
 def _quality_reviewer(job: Job, name: str) -> Assignment | Problem | None:
@@ -178,7 +187,7 @@ def _waiting(job: Job, one: Assignment) -> Waiting:
     if record and one.question(job.run) not in (record.job_id, record.question):
         record = None  # of another question
     return Waiting(
-        name=one.label,
+        name=one.ask.label,
         step=one.step,
         round=one.round,
         role=one.role.name,

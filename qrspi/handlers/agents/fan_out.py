@@ -315,12 +315,13 @@ def _named(chosen: Assignments) -> Iterator[NamedThing]:
 
 
 def _only(job: Job, chosen: Assignments, names: tuple[str, ...]) -> Assignments:
-    known = {order.label for order in chosen.ready} | {order.name for order in chosen.unready}
+    called = [(order, {order.label, order.ask.label}) for order in chosen.ready]
+    known = {order.name for order in chosen.unready}.union(*(own for _, own in called))
     for name in names:
         if name not in known:
             raise Refusal(not_awaited(job.run, name, chosen))
     return Assignments(
-        tuple(order for order in chosen.ready if order.label in names),
+        tuple(order for order, own in called if not own.isdisjoint(names)),
         tuple(order for order in chosen.unready if order.name in names),
     )
 
