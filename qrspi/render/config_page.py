@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from qrspi.core.config.reader import KNOWN, Config, Report
 from qrspi.core.hints import Any, Protocol
@@ -84,6 +84,10 @@ class Edited(Protocol):
 def edit_document(edit: Edited, dry_run: bool) -> dict[str, Any]:
     changed = edit.before != edit.after
     return {"changed": changed, "lines": _changed(edit), "dry_run": dry_run}
+
+
+def commit_lines(commit: str, files: Sequence[str]) -> list[str]:
+    return [f"  committed as {commit[:12]}: {', '.join(files)}"] if commit else []
 
 
 def edit_lines(

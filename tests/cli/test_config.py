@@ -280,6 +280,7 @@ Changed config.md:
         "changed": False,
         "lines": [],
         "dry_run": False,
+        "commit": None,
     }
 
 
@@ -322,6 +323,7 @@ def test_a_route_changes_with_its_pipeline_and_budget_in_one_write(run: Path, qr
                 "+ question_budget: 5",
             ],
             "dry_run": False,
+            "commit": None,
         },
     )
     (line,) = audit(run)

@@ -260,9 +260,16 @@ class TestConfig:
     @pytest.mark.rule("LIV-11")
     def test_what_is_set_is_committed(self, shop: Project, qrspi: Call) -> None:
         qrspi(*INIT)
-        assert qrspi("config", "set", "review_depth", "deep").code == 0
+        done = qrspi("config", "set", "gates.test_command", "true")
         assert shop.subjects()[0] == "docs(qrspi): config set for user-auth"
         assert (shop.committed(), shop.status()) == (["approvals.jsonl", "config.md"], [])
+        commit = shop.git("rev-parse", "HEAD").strip()
+        said = f"  committed as {commit[:12]}: approvals.jsonl, config.md"
+        assert (done.code, done.out.splitlines()[-1]) == (0, said)
+        same = qrspi("config", "set", "gates.test_command", "true", "--json").json
+        assert (same["changed"], same["commit"]) == (False, None)
+        routed = qrspi("route", "set", "full", "--json").json
+        assert routed["commit"] == shop.git("rev-parse", "HEAD").strip()
 
     @pytest.mark.rule("LIV-11")
     def test_who_switches_commits_off_commits_by_hand(self, shop: Project, qrspi: Call) -> None:
@@ -270,7 +277,7 @@ class TestConfig:
         before = shop.subjects()
         shop.git("checkout", "-q", "--detach")
         assert qrspi("config", "set", "commit", "off").code == 0
-        assert qrspi("config", "set", "review_depth", "deep").code == 0
+        assert qrspi("config", "set", "review_depth", "deep", "--json").json["commit"] is None
         written = [f" M {FOLDER}/{name}" for name in ("approvals.jsonl", "config.md")]
         assert (shop.subjects(), shop.status()) == (before, written)
 

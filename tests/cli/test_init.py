@@ -65,7 +65,8 @@ def test_an_existing_directory_is_refused_and_left_as_it_is(project: Path, qrspi
     assert result == (
         3,
         "",
-        f"{run} is already there: choose another name\n  qrspi init SLUG --pipeline quick\n",
+        f"{run} is already there: choose another name\n"
+        '  qrspi init "TEXT" --name SLUG --pipeline quick\n',
     )
     assert listing(project) == {}
 
@@ -209,12 +210,16 @@ def test_a_name_beside_the_text_is_a_slug(
 
 
 USAGE = "  qrspi init --help\n"
+NEITHER = 'say what you want, in your words: init "TEXT"; or with a name: init "TEXT" --name SLUG\n'
 
 
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        ("", 'say what you want, in your words: init "TEXT"; or name the run: init SLUG\n' + USAGE),
+        (
+            "",
+            NEITHER + USAGE,
+        ),
         (
             "user-auth --no-second-reviewer --here --test-command none",
             "say which with --pipeline; quick: goals, questions, research, plan, "
@@ -225,7 +230,7 @@ USAGE = "  qrspi init --help\n"
         ),
         (
             "--name user-auth --ux",
-            'say what you want, in your words: init "TEXT"; or name the run: init SLUG\n' + USAGE,
+            NEITHER + USAGE,
         ),
         (
             "user-auth --pipeline quick --ux",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import scenes
 from tests.cli.conftest import Call
 from tests.project import Project
 from tests.runs import RUN, artifact, config
@@ -161,3 +162,13 @@ def test_a_line_that_came_back_is_not_missed(project: Path, qrspi: Call) -> None
     run.commit()
     for look in ("doctor", "verify"):
         assert "approvals.jsonl" not in qrspi(look).out
+
+
+@pytest.mark.rule("LIV-01", "PRF-01")
+def test_no_round_of_an_approved_text_is_open(project: Path, qrspi: Call) -> None:
+    scenes.prepared(project)
+    [before] = qrspi("verify", "--json").json["rounds"]
+    assert qrspi("approve", RUN, "goals", "--unreviewed").code == 0
+    [after] = qrspi("verify", "--json").json["rounds"]
+    assert (before["state"], after["state"]) == ("open", "left")
+    assert "  1 round left by a decision, not looked at\n" in qrspi("verify").out

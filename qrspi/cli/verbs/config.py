@@ -76,8 +76,9 @@ def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
         session.note(*consent.allow_settings(project, keys, edit.before, edit.after))
     key, value = (" ".join(words) for words in zip(*pairs, strict=True))
     document = {"schema": "qrspi/config-set/v1", "run": run_dir.name, "field": key, "value": value}
-    document |= config_page.edit_document(edit, dry_run)
-    session.answer(document, config_page.edit_lines(edit, dry_run))
+    document |= config_page.edit_document(edit, dry_run) | {"commit": edit.commit or None}
+    lines = config_page.edit_lines(edit, dry_run)
+    session.answer(document, lines + config_page.commit_lines(edit.commit, edit.committed))
 
 
 def _refuse_unquoted(words: Sequence[str]) -> None:
@@ -121,5 +122,6 @@ def migrate(session: Session, run: str | None, dry_run: bool) -> None:
         workspace, "config migrate", change, session.lock_timeout, session.surface
     )
     document = {"schema": "qrspi/config-migrate/v1", "run": run_dir.name, "plan": list(edit.notes)}
+    document |= config_page.edit_document(edit, dry_run) | {"commit": edit.commit or None}
     lines = [*map(one_line, edit.notes), *config_page.edit_lines(edit, dry_run)]
-    session.answer(document | config_page.edit_document(edit, dry_run), lines)
+    session.answer(document, lines + config_page.commit_lines(edit.commit, edit.committed))

@@ -95,7 +95,7 @@ def command(
     text = slug or ""
     if (slug is None and adopt is None) or (name is not None and not text.strip()):
         raise click.UsageError(
-            'say what you want, in your words: init "TEXT"; or name the run: init SLUG'
+            'say what you want, in your words: init "TEXT"; or with a name: init "TEXT" --name SLUG'
         )
     called = _slug(text, name) if slug is not None else ""
     created = _date(date)

@@ -53,5 +53,7 @@ def set_(session: Session, words: tuple[str, ...], dry_run: bool) -> None:
         "name": name,
         "route": list(ROUTES[name]),
         **config_page.edit_document(edit, dry_run),
+        "commit": edit.commit or None,
     }
-    session.answer(document, config_page.edit_lines(edit, dry_run))
+    lines = config_page.edit_lines(edit, dry_run)
+    session.answer(document, lines + config_page.commit_lines(edit.commit, edit.committed))

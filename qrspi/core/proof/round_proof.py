@@ -50,6 +50,7 @@ class ProofContext(NamedTuple):
     commits: Mapping[str, Commit]
     origins: Origins
     left: frozenset[tuple[str, int]]  # rounds that ended because of a recorded decision
+    approved: frozenset[str]  # steps
     adopted: frozenset[str]  # manifests that a person accepted
 
 
@@ -83,7 +84,9 @@ def check(
         return RoundProof(subject.key, number, "gap", why, (gap,))
     read = _read(tree, subject, paths, manifest, data, known.config)
     if newest and _is_open(tree, read, known):
-        return RoundProof(subject.key, number, "open")
+        return RoundProof(
+            subject.key, number, "left" if _is_over(subject, number, known) else "open"
+        )
     counts = _evidence(read, known.origins)
     if _is_left(tree, read, known):
         return RoundProof(subject.key, number, "left", evidence=counts)
@@ -123,6 +126,11 @@ def _is_open(tree: Tree, read: _Read, known: ProofContext) -> bool:
         return False
     verified = tree.read(read.paths.verified)
     return isinstance(verified, Fault) or not verified_file.says_clean(verified)
+
+
+def _is_over(subject: Subject, number: int, known: ProofContext) -> bool:
+    """Whether nobody waits for it any more: its step was approved as it was, or its task ended."""
+    return subject.step in known.approved or (subject.key, number) in known.left
 
 
 def _is_left(tree: Tree, read: _Read, known: ProofContext) -> bool:

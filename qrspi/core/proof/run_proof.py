@@ -119,6 +119,7 @@ def _known(
         commits=past.by_sha,
         origins=evidence.origins(lines),
         left=frozenset(_left(records)),
+        approved=frozenset(step for step in STEP if approvals.last_approval(records, step)),
         adopted=frozenset(record.file_hash for record in records if record.event == ADOPT),
     )
 

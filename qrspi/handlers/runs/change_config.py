@@ -24,6 +24,7 @@ from qrspi.handlers.changes import change_set
 from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.git import commits, repository
+from qrspi.world.git.commits import Committed
 from qrspi.world.machine import git_person
 from qrspi.world.runs.workspace import Workspace
 
@@ -39,6 +40,8 @@ class Edit(NamedTuple):
     after: bytes
     notes: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()  # that were set, also to what they were
+    commit: str = ""
+    committed: tuple[str, ...] = ()  # the files in it
 
     @property
     def changed(self) -> bool:
@@ -62,11 +65,11 @@ def perform(
         edit = rehearse(workspace, change)
         by_hand = event == ROUTE_SET and _is_by_hand(workspace, edit)
         if edit.changed or by_hand or _resettled(workspace, edit):
-            _write(workspace, event, edit, surface)
+            return _write(workspace, event, edit, surface)
     return edit
 
 
-def _write(workspace: Workspace, event: str, edit: Edit, surface: str) -> None:
+def _write(workspace: Workspace, event: str, edit: Edit, surface: str) -> Edit:
     """And commit it, so that a clone has the same settings."""
     repo = repository.find(workspace.path) if configs.read(edit.after).commit == "on" else None
     if repo:
@@ -76,8 +79,15 @@ def _write(workspace: Workspace, event: str, edit: Edit, surface: str) -> None:
     who = git_person.at(workspace.path)
     performed = Performed(event.replace(" ", "-"), "", files=changed, notes=edit.notes, who=who)
     carry_out.record(workspace, surface, performed)
-    if repo:
-        commits.commit(repo, list(changed), f"docs(qrspi): {event} for {slug_of(workspace.name)}")
+    if repo is None:
+        return edit
+    message = f"docs(qrspi): {event} for {slug_of(workspace.name)}"
+    done = commits.commit(repo, list(changed), message)
+    return (
+        edit._replace(commit=done.commit, committed=changed)
+        if isinstance(done, Committed)
+        else edit
+    )
 
 
 def _is_by_hand(tree: Tree, edit: Edit) -> bool:

@@ -101,7 +101,7 @@ def _remove(runs: int, temp: str) -> None:
 def already_there(path: str) -> Problem:
     text = f"{path} is already there: choose another name"
     if not locate.is_run(path):
-        hint = "qrspi init SLUG --pipeline quick"
+        hint = 'qrspi init "TEXT" --name SLUG --pipeline quick'
         return Problem("already-there", text, file=path, hint=hint)
     hint = f"qrspi status {os.path.basename(path)}"
     return Problem("already-there", f"{text}, or go on with that run", file=path, hint=hint)
