@@ -18,11 +18,13 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Record, newest_first, told_of
+from qrspi.core.text.shortened import few
 from qrspi.core.tree import Tree
 
 if TYPE_CHECKING:
     from qrspi.core.records.task_records import TaskOutcome
 
+_NAMED = 3  # files
 UNRECORDED = "no decision is on record"
 
 
@@ -35,6 +37,7 @@ class Claim(NamedTuple):
     only_body: bool = False  # the record is of its body, and says nothing of the rest
     gone: tuple[str, ...] = ()  # what was approved with it and is gone
     restore: str = ""  # the command that brings back the first of them
+    changed: tuple[str, ...] = ()  # the files that are not what was approved
 
 
 class RoundDecisions(NamedTuple):
@@ -110,7 +113,9 @@ def problem(run: str, claimed: Claim) -> Problem:
     artifact, command = STEP[claimed.step].artifact, f"qrspi unapprove {run} {claimed.step}"
     why = "nobody approved it"
     if claimed.known:
-        what = "its body alone, as far as the record says" if claimed.only_body else "another text"
+        beside = [file for file in claimed.changed if file != artifact]
+        other = f"another text of {few(claimed.changed, _NAMED)}" if beside else "another text"
+        what = "its body alone, as far as the record says" if claimed.only_body else other
         why = f"{claimed.known.person or 'somebody'} approved {what}"
         why += f" on {claimed.known.when[:10]}" if claimed.known.when else ""
     text = f"{artifact} says approved, but {why}: it counts as a draft; `{command}` makes it one"

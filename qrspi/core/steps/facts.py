@@ -13,6 +13,7 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER, STEP, is_full, needs_tasks, prerequisites, subject_of
 from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Approval, Record
+from qrspi.core.text import shortened
 from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
 
@@ -119,11 +120,16 @@ def believed(facts: Facts) -> Facts:
 
 
 def claim_of(tree: Tree, records: Sequence[Record], step: str) -> Claim | None:
-    """With the tasks that were approved with the plan and are gone."""
+    """With the files that are not what was approved, and the plan's tasks that are gone."""
     from qrspi.core.records import decisions
 
     claim = decisions.claim(tree, records, step)
-    if claim is None or claim.known is None or step != "plan":
+    if claim is None or claim.known is None:
+        return claim
+    from qrspi.core.steps import text_parts
+
+    claim = claim._replace(changed=text_parts.changed_files(tree, step, claim.known))
+    if step != "plan":
         return claim
     # Imported here: nearly always an approved plan is what it was.
     from qrspi.core.artifacts import plan_tasks
@@ -232,24 +238,33 @@ def _edited(facts: Facts, step: str) -> Problem:
         from qrspi.core.records import decisions
 
         return decisions.lost(claim)
-    artifact, command = STEP[step].artifact, f"qrspi unapprove {facts.run} {step}"
+    command = f"qrspi unapprove {facts.run} {step}"
+    files = changed_files(facts, step, approvals.last_approval(facts.records, step))
     in_commits = facts.tree.in_git and facts.config.commit != "off"
     show = f"`qrspi show {facts.run} {step} --since-approval` shows how, " if in_commits else ""
     what = "changed after it was approved"
     if claim and claim.only_body:
         what = "may have changed after it was approved, as the record is of its body alone"
-    text = f"{artifact} {what}; {show}`{command}` makes it a draft again"
-    return Problem("edited-after-approval", text, file=artifact, hint=command)
+    named, artifact = shortened.few(files, 3), STEP[step].artifact
+    it = "it" if files == (artifact,) else artifact
+    text = f"{named} {what}; {show}`{command}` makes {it} a draft again"
+    return Problem("edited-after-approval", text, file=artifact, found=named, hint=command)
+
+
+def changed_files(facts: Facts, step: str, known: Record | None) -> tuple[str, ...]:
+    from qrspi.core.steps import text_parts
+
+    return text_parts.changed_files(facts.tree, step, known) if known else (STEP[step].artifact,)
 
 
 def _upstream_changed(facts: Facts, approved: list[str]) -> list[Problem]:
     problems = []
     for at, step in enumerate(approved):
-        before = {up: _hash_before(facts.records, step, up) for up in approved[:at]}
+        before = {up: _record_before(facts.records, step, up) for up in approved[:at]}
         names = ", ".join(
-            STEP[up].artifact
+            shortened.few(changed_files(facts, up, known), 3)
             for up, known in before.items()
-            if known is not None and not step_text.is_unchanged(facts.tree, subject_of(up), known)
+            if known and not step_text.is_unchanged(facts.tree, subject_of(up), known.body_hash)
         )
         if names:
             text = f"{STEP[step].artifact} was approved before {names} changed"
@@ -257,13 +272,13 @@ def _upstream_changed(facts: Facts, approved: list[str]) -> list[Problem]:
     return problems
 
 
-def _hash_before(records: Sequence[Record], step: str, up: str) -> str | None:
-    """The hash that another step was approved with before `step` was last approved."""
+def _record_before(records: Sequence[Record], step: str, up: str) -> Record | None:
+    """How another step was approved before `step` was last approved."""
     approved = False
     texts = (approvals.told_of("approve", one) for one in (step, up))
     for record in approvals.newest_first(records, *texts):
         if record.event == "approve" and record.step == up and approved:
-            return record.body_hash
+            return record
         approved = approved or (record.event == "approve" and record.step == step)
     return None
 

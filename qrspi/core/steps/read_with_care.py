@@ -89,7 +89,7 @@ def _since_decided(facts: Facts, seen: Record) -> str:
     if step_text.only_body_is_known(facts.tree, subject_of(facts.step), seen.body_hash):
         return f"{BEGIN} the body of {artifact} has not changed {since}."
     changed = _changed_parts(facts, seen)
-    files = tuple(dict.fromkeys(one.file for one in changed)) or (artifact,)
+    files = text_parts.changed_files(facts.tree, facts.step, seen)
     titles = _first([_shown(one.section) for one in changed if one.file == artifact])
     have = "has" if len(files) == 1 else "have"
     where = f" ({', '.join(titles)})" if titles else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from qrspi.core.pipeline import STEP
 from qrspi.core.records import step_text
-from qrspi.core.records.approvals import Part
+from qrspi.core.records.approvals import Part, Record
 from qrspi.core.text import headings
 from qrspi.core.tree import Tree
 from qrspi.core.yaml import frontmatter
@@ -53,6 +53,14 @@ def changed(before: Iterable[Part], now: Iterable[Part]) -> tuple[Part, ...]:
     here = {(one.file, one.section): one.part_hash for one in now}
     places = (place for place in here | then if here.get(place) != then.get(place))
     return tuple(Part(*place, here.get(place, "")) for place in places)
+
+
+def changed_files(tree: Tree, step: str, known: Record) -> tuple[str, ...]:
+    """Of a text that is not the recorded one any more: the files that make the difference. Older
+    records do not say."""
+    before = about(step, known.parts)
+    found = changed(before, of_step(tree, step)) if before else ()
+    return tuple(dict.fromkeys(one.file for one in found)) or (STEP[step].artifact,)
 
 
 def about(step: str, parts: Iterable[Part]) -> tuple[Part, ...]:

@@ -206,8 +206,10 @@ def on_route(tree: Tree, record: Record) -> Record:
 
 
 def with_parts(tree: Tree, record: Record) -> Record:
-    """With what is taken back, so that its next approval can be told what changed since."""
-    if record.event not in approvals.OBJECTIONS:
+    """With what is taken back, so that its next approval can be told what changed since; and with
+    what is approved, where that is more than one file."""
+    approves_several = record.event == "approve" and STEP[record.step].companions
+    if record.event not in approvals.OBJECTIONS and not approves_several:
         return record
     steps = dict.fromkeys((record.step, *(one.step for one in record.resets)))
     parts = (part for step in steps for part in text_parts.of_step(tree, step))

@@ -9,13 +9,16 @@ import pytest
 
 from qrspi.core.code_steps import test_results
 from qrspi.core.code_steps.test_results import Results
-from qrspi.core.pipeline import ROUTES
+from qrspi.core.derivation.derive import derive, survey
+from qrspi.core.pipeline import ROUTES, STEP, subject_of
+from qrspi.core.rounds.loop import Loop
+from qrspi.core.steps import read_with_care
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet
 from qrspi.handlers.decisions import approve
 from qrspi.handlers.decisions.approve import Consent
 from qrspi.handlers.jobs.job import Job, Options
-from tests import runs
+from tests import deliveries, runs
 from tests.handlers.gates import (
     DRAFT,
     NOW,
@@ -28,6 +31,7 @@ from tests.handlers.gates import (
     reviewed_clean,
 )
 from tests.handlers.refusals import halt, refusal
+from tests.handlers.workshop import Workshop
 from tests.runs import approved, artifact, config
 
 pytestmark = pytest.mark.usefixtures("fixed_time")
@@ -567,3 +571,23 @@ def test_nobody_elses_record_stands_in_for_a_yes(tmp_path: Path) -> None:
     assert gate.job().facts.step == "goals"
     gate.make(yes)
     assert [record["who"] for record in gate.records()] == ["Mallory", WHO]
+
+
+@pytest.mark.rule("LIV-08", "LIV-10")
+def test_the_very_file_that_changed_after_an_approval_is_named(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path / "project", deliveries.full(approvals="recorded"))
+    for step in ROUTES["full"][:7]:
+        text = shop.read(STEP[step].artifact)
+        shop.write(STEP[step].artifact, text.replace("status: approved", "status: draft"))
+        shop.approve(step)
+    shop.write("tasks/task-02.md", shop.read("tasks/task-02.md") + "\nMore.\n")
+    told = {item.code: item.message for item in derive(shop.workspace()).warnings[::-1]}
+    assert told["edited-after-approval"].startswith(
+        "tasks/task-02.md changed after it was approved"
+    )
+    assert told["edited-after-approval"].endswith("plan` makes plan.md a draft again")
+    assert "approved another text of tasks/task-02.md on " in told["claims-approval"]
+    found = survey(shop.workspace())
+    assert found.facts
+    care = read_with_care.lines(found.facts, Loop(subject_of("plan")))[0]
+    assert care.startswith("Read with care: tasks/task-02.md has changed since ")
