@@ -116,7 +116,9 @@ def _plain_repo(start: str, root: str) -> Repo | Literal["unsure"] | None:
     if _is_in(start, git_dir):
         return None
     common = _content(f"{git_dir}/commondir")
-    shared = os.path.realpath(os.path.join(git_dir, os.fsdecode(common or b".").strip()))
+    shared = git_dir
+    if common is not None:
+        shared = os.path.realpath(os.path.join(git_dir, os.fsdecode(common).strip()))
     whole = os.path.lexists(f"{git_dir}/HEAD") and os.path.isdir(f"{shared}/refs")
     config = _content(f"{shared}/config")
     if not whole or config is None or _NOT_PLAIN.search(config):
@@ -211,8 +213,9 @@ def _content(path: str) -> bytes | None:
     except OSError:
         return None
     try:
-        regular = stat.S_ISREG(os.fstat(fd).st_mode)
-        return os.read(fd, _CONFIG_LIMIT) if regular else None
+        found = os.fstat(fd)
+        regular = stat.S_ISREG(found.st_mode)
+        return os.read(fd, min(found.st_size, _CONFIG_LIMIT)) if regular else None
     finally:
         os.close(fd)
 

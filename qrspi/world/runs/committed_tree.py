@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.tree import Earlier
 from qrspi.world.files.run_tree import DiskTree
+
+if TYPE_CHECKING:
+    from qrspi.world.git.repository import Repo
 
 
 class CommittedTree(DiskTree):
     _lines: Mapping[str, frozenset[str]] = {}  # what the engine's commits say, by its first word
+
+    @cached_property
+    def repository(self) -> Repo | None:
+        """Found once for all that is read. Whoever commits looks for it again."""
+        from qrspi.world.git import repository
+
+        return repository.find(self.path)
 
     def knows(self, path: str) -> bool:
         """False where git does not work: code that needs git reports that."""
@@ -17,10 +29,10 @@ class CommittedTree(DiskTree):
             return False
         # Imported here: only a run that seems to have lost a file pays for git.
         from qrspi.core.errors import Halt
-        from qrspi.world.git import commits, repository, tracked_files
+        from qrspi.world.git import commits, tracked_files
 
         try:
-            repo = repository.find(self.path)
+            repo = self.repository
             if repo is None:
                 return False
             return bool(tracked_files.tracked(repo, [path])) or (
@@ -33,10 +45,10 @@ class CommittedTree(DiskTree):
         if not self.in_git:
             return ""
         from qrspi.core.errors import Halt
-        from qrspi.world.git import commits, repository
+        from qrspi.world.git import commits
 
         try:
-            repo = repository.find(self.path)
+            repo = self.repository
             return commits.to_restore(repo, path) if repo else ""
         except Halt:
             return ""
@@ -51,10 +63,10 @@ class CommittedTree(DiskTree):
         if not self.in_git:
             return {}
         from qrspi.core.errors import Halt
-        from qrspi.world.git import commits, repository
+        from qrspi.world.git import commits
 
         try:
-            repo = repository.find(self.path)
+            repo = self.repository
             return commits.contents_at_head(repo, paths) if repo else {}
         except Halt:
             return {}
@@ -64,10 +76,10 @@ class CommittedTree(DiskTree):
             return ()
         # Imported here: only a run that seems to have lost a line pays for git.
         from qrspi.core.errors import Halt
-        from qrspi.world.git import repository, run_log
+        from qrspi.world.git import run_log
 
         try:
-            repo = repository.find(self.path)
+            repo = self.repository
             return run_log.earlier(repo, path, digests) if repo else ()
         except Halt:
             return ()
@@ -102,10 +114,10 @@ class CommittedTree(DiskTree):
     def _signatures(self, beginning: str) -> frozenset[str]:
         # Imported here: only a run whose trail is elsewhere pays for git.
         from qrspi.core.errors import Halt
-        from qrspi.world.git import commits, repository
+        from qrspi.world.git import commits
 
         try:
-            repo = repository.find(self.path)
+            repo = self.repository
             return commits.lines_of(repo, beginning, ["reviews"]) if repo else frozenset()
         except Halt:
             return frozenset()

@@ -49,9 +49,7 @@ class Workspace(CommittedTree):
     def in_git(self) -> bool:
         """Asked exactly: code that writes also commits, and a `.git` alone is no work tree."""
         if self._in_git is None:
-            from qrspi.world.git import repository
-
-            self._in_git = repository.in_git(self.path)
+            self._in_git = self.repository is not None
         return self._in_git
 
     @property

@@ -15,8 +15,12 @@ class DatabaseChanges:
         self._seen: dict[str, tuple[str, tuple[_Written, ...]]] = {}
 
     def look(self, name: str, run: str) -> None:
-        """Called before the run is read, so that a write in the meantime is news afterwards."""
-        self._seen[name] = (run, _written(run))
+        """Called before the run is read, so that a write in the meantime is news afterwards. That a
+        database was made is told by an event, so a run without one is not asked about again."""
+        if os.path.lexists(f"{run}/{FILE}"):
+            self._seen[name] = (run, _written(run))
+        else:
+            self.forget(name)
 
     def forget(self, name: str) -> None:
         self._seen.pop(name, None)

@@ -42,6 +42,29 @@ def test_a_write_is_seen_once_and_a_read_never(run: Path) -> None:
 
 
 @pytest.mark.rule("CK-09", "DMN-02")
+@pytest.mark.parametrize(
+    "there", [b"", orchestration_db.new([("task-01", "", "")])], ids=["empty", "of one task"]
+)
+def test_a_run_without_a_database_is_asked_about_once(run: Path, there: bytes) -> None:
+    """Or a daemon at rest would ask about a thousand runs each second. An event tells of a new
+    database, even of one that is empty still."""
+    changes, inbox = DatabaseChanges(), Inbox()
+    database = run / FILE
+    database.unlink()
+    changes.look("a-run", str(run))
+    events = WatchdogEvents(str(run.parent), inbox)
+    try:
+        database.write_bytes(there)
+        assert changes.since() == frozenset()
+        until(lambda: any(notice.name == "a-run" for notice in inbox.take(0.1)))
+    finally:
+        events.close()
+    changes.look("a-run", str(run))
+    database.write_bytes(orchestration_db.new([("task-02", "", "")]))
+    assert changes.since() == {"a-run"}
+
+
+@pytest.mark.rule("CK-09", "DMN-02")
 def test_who_reads_a_database_wakes_nobody(run: Path) -> None:
     """Or a daemon would wake itself, again and again."""
     inbox = Inbox()
