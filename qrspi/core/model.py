@@ -269,13 +269,11 @@ class Ask(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How people and commands name it. Every task has its own implementer, and reviewers of the
-        same name."""
-        if self.kind == "implement":
-            return self.subject
-        of_task = self.subject.startswith("task-") or "/" in self.subject
-        shared = of_task and self.kind in ("review", "verify")
-        return f"{self.subject}/{self.name}" if shared else self.name
+        """How people and commands name it. Every task has reviewers of the same names."""
+        of_task = "/" in self.subject or self.subject.startswith("task-")
+        if of_task and self.kind in ("review", "verify"):
+            return f"{self.subject}/{self.name}"
+        return self.subject if self.kind == "implement" else self.name
 
 
 class Next(NamedTuple):
@@ -374,13 +372,8 @@ class StepState(NamedTuple):
     @property
     def standing(self) -> str:
         """The status in words, and who gave it if that was no person."""
-        match self.approval:
-            case "engine":
-                return "approved by the engine"
-            case "claimed":
-                return f"{self.status}, says approved"
-            case _:
-                return self.status
+        said = {"engine": "approved by the engine", "claimed": f"{self.status}, says approved"}
+        return said.get(self.approval or "", self.status)
 
 
 class RunState(NamedTuple):

@@ -30,6 +30,10 @@ class Context(NamedTuple):
         own = (*self.general, *self.of_phase.get(phase, ()))
         return tuple(dict.fromkeys(own or self.cited))
 
+    def is_cited(self, phase: int) -> bool:
+        """Whether research alone says which files matter."""
+        return not (self.general or self.of_phase.get(phase))
+
 
 class Audited(NamedTuple):
     reviews: tuple[Review, ...]
@@ -53,6 +57,7 @@ def audit(tree: Tree, project: Tree, phase: int) -> Audited:
     for number in numbers:
         own = [task for task in planned if (task.phase or phase) == number]
         coverage = _coverage(context.files(number), targets, _targets(own), code)
+        coverage = coverage._replace(is_cited=context.is_cited(number))
         text = "\n".join((plan, *(_text(tree, task.file) for task in own)))
         reviews.append(_review(number, own, coverage, (*context.findings, *unread), text))
     return Audited(tuple(reviews))
@@ -256,6 +261,7 @@ class Coverage(NamedTuple):
     uncovered: tuple[str, ...]  # those of them that no task targets
     strange: tuple[str, ...]  # targets that neither exist nor lie beside something that does
     targets: int
+    is_cited: bool = False  # research alone speaks of these files, and some may only be read
 
     @property
     def departs(self) -> bool:
@@ -273,21 +279,28 @@ def feasibility(found: Coverage, findings: tuple[str, ...] = ()) -> Dimension:
         lines.append("nothing says which files matter: neither research nor a context file")
         moves: tuple[Move, ...] = (Move(NO_CONTEXT, "no context to compare the targets with"),)
         return Dimension("technical_feasibility", moves, tuple(lines))
-    moves = (Move(100, "to begin with"), *_uncovered(found.uncovered))
+    moves = (Move(100, "to begin with"), *_uncovered(found))
     if found.departs:
         remedy = "target files that exist, or that lie beside existing ones"
         moves += (Move(-DEPARTS, "the plan departs from existing patterns", remedy),)
     return Dimension("technical_feasibility", moves, tuple(lines))
 
 
-def _uncovered(files: tuple[str, ...]) -> tuple[Move, ...]:
+_LISTS = "or list in context-*.json, instead of research, which files the plan has to change"
+
+
+def _uncovered(found: Coverage) -> tuple[Move, ...]:
+    """Whoever cites a file does not say that it is to be changed."""
     left = 100 - COVERAGE_FLOOR
     moves = []
-    for file in files:
+    for file in found.uncovered:
         points = min(UNCOVERED, left)
         left -= points
         more = "" if points == UNCOVERED else f" (never below {COVERAGE_FLOOR})"
-        moves.append(Move(-points, f"no task targets {file}{more}", f"have a task target {file}"))
+        cited = ", which research cites" if found.is_cited else ""
+        remedy = f"have a task target {file}"
+        remedy += f" if the plan changes it, {_LISTS}" if found.is_cited else ""
+        moves.append(Move(-points, f"no task targets {file}{cited}{more}", remedy))
     return tuple(moves)
 
 
