@@ -151,7 +151,7 @@ def _is_done_with(
 ) -> bool:
     """Whether a command has taken the file away, as what it says is carried out."""
     if record.file == MARKER:
-        return any(one.event == "phase" for one in later)
+        return any(one.event == "phase" or one.replan == "major" for one in later)
     folder = record.file.rpartition("/")[0]
     if folder and any(exists(tree, f"phases/{one}/{folder}") for one in phases):
         return True  # the task has ended, and its phase with it

@@ -31,6 +31,7 @@ SENT_BACK = {
     )
 }
 BEGUN = Record("phase", "replan", "", 0, when=LATER, phase=1)
+REPLANNED = Record("rewind", "design", "", 0, when=LATER, replan="major")
 
 
 @pytest.mark.rule("PRF-01", "SEC-22", "LIV-01")
@@ -49,6 +50,8 @@ BEGUN = Record("phase", "replan", "", 0, when=LATER, phase=1)
         (MARKER, {}, (), True),
         (MARKER, {}, (decided("other.md"),), True),
         (MARKER, {}, (BEGUN,), False),
+        (MARKER, {}, (REPLANNED._replace(replan="minor"),), True),
+        (MARKER, {}, (REPLANNED,), False),
     ],
 )
 def test_what_a_command_took_away_is_not_missed(
