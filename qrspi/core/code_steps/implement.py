@@ -226,11 +226,11 @@ def sent_back(facts: Facts, path: str) -> Next:
     )
 
 
-def _review(loop: Loop) -> str:
+def _review(facts: Facts, loop: Loop) -> str:
     if loop.stage == "fixing":
         things = counted(loop.kept, "thing")
         return f"A review of them together found {things} in round {loop.round}"
-    return after_round.review_status(loop)[0]
+    return after_round.at_gate(facts, loop)[0]
 
 
 def _continuing(facts: Facts, states: tuple[TaskState, ...]) -> str:
@@ -253,7 +253,8 @@ def _batch_options(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> t
     is_open = loop.stage == "fixing" or any(task.state == "accepted-with-issues" for task in states)
     others = (option for option in BATCH_OPTIONS if is_open or option.key != "fix")
     options = (Option("continue", _continuing(facts, states)), *others)
-    if not loop.round or after_round.review_status(loop)[1] or loop.settled:
+    settled = after_round.is_settled(facts, loop)
+    if not loop.round or settled or after_round.at_gate(facts, loop)[1]:
         return options
     first = "fix" if loop.stage == "fixing" else "rerun-reviews"
     return tuple(sorted(options, key=lambda option: option.key != first))
@@ -280,7 +281,7 @@ def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
     counts = {state: sum(task.state == state for task in states) for state in task_state.TERMINAL}
     listed = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     ended = f"Every task has come to its end ({listed or 'there was none'})"
-    review = f" {_review(loop)}." if loop.round else ""
+    review = f" {_review(facts, loop)}." if loop.round else ""
     keys = ", ".join(task.key for task in states if task.outcome and not task.decided)
     options = _batch_options(facts, states, loop)
     resolve = f"qrspi resolve {facts.run}"

@@ -201,9 +201,9 @@ def _at_gate(facts: Facts, seen: Judged, *, before_reviewers: bool = False) -> A
 
 def _passed(facts: Facts, seen: Judged) -> Next:
     """The tests passed and no finding is open. The review may still not be clean."""
-    review, clean = after_round.review_status(seen.loop)
+    review, clean = after_round.at_gate(facts, seen.loop)
     ship, again = (f"qrspi resolve {facts.run} {key}" for key in ("ship", "review"))
-    reviewed = clean or seen.loop.settled
+    reviewed = clean or after_round.is_settled(facts, seen.loop)
     end = _end_phase(facts) or SHIP
     menu = (end, TO_PLAN) if reviewed else (AGAIN, end, TO_PLAN)
     first = "Read" if reviewed else f"`{again}` has it reviewed again (recommended). Or read"
@@ -226,7 +226,7 @@ def _objected(facts: Facts, seen: Judged, against: tuple[str, ...], before_revie
         return _not_started(facts, seen, against, before_reviewers)
     repairs = repairs_failures(facts, seen.results)
     menu = (REPAIR if repairs else TO_PLAN, *([REVIEW] if before_reviewers else []), SHIP_FAILING)
-    review = "Nobody has reviewed this yet" if before_reviewers else _review(seen.loop)
+    review = "Nobody has reviewed this yet" if before_reviewers else _review(facts, seen.loop)
     fix = f"qrspi resolve {facts.run} fix"
     where = "has a task repair it" if repairs else f"goes back to the plan: {_THEN}"
     sentences = (*against, *([review] if review not in against else []))
@@ -256,10 +256,10 @@ def repairs_failures(facts: Facts, results: Results | None) -> bool:
     return is_full(facts.route) and results is not None and bool(results.new)
 
 
-def _review(loop: Loop) -> str:
+def _review(facts: Facts, loop: Loop) -> str:
     if loop.stage == "fixing":
         return f"Reviewers found {counted(len(loop.to_apply), 'thing')} in round {loop.round}"
-    return after_round.review_status(loop)[0]
+    return after_round.at_gate(facts, loop)[0]
 
 
 def _gate(

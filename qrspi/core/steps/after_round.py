@@ -83,18 +83,32 @@ def _without_findings(loop: Loop) -> str:
 
 
 def standing(facts: Facts, loop: Loop) -> tuple[str, bool]:
-    """The same for a step that somebody approves at any stage. A review from before a rewind says
-    nothing, since what the step was built on may have changed. While a round is open, the round
+    """The same for a step that somebody approves at any stage. While a round is open, the round
     before it decides, unless that one was clean."""
-    entry = approvals.newest(facts.records, facts.step)
-    if entry and entry.event == "rewind" and loop.round <= facts.base:
-        review, clean = review_status(loop)
-        again = f"{review}, before the rewind; not reviewed since"
-        return again if clean else "Not reviewed", False
-    if is_open(loop) and (before := _before(facts, loop)):
+    is_before = is_before_rewind(facts, loop)
+    if not is_before and is_open(loop) and (before := _before(facts, loop)):
         review, clean = review_status(before)
         return (review, False) if not clean else ("Not reviewed", False)
-    return review_status(loop)
+    return at_gate(facts, loop)
+
+
+def at_gate(facts: Facts, loop: Loop) -> tuple[str, bool]:
+    """How the reviews of a closed loop stand for a person."""
+    review, clean = review_status(loop)
+    if not is_before_rewind(facts, loop):
+        return review, clean
+    return f"{review}, before the rewind; not reviewed since" if clean else "Not reviewed", False
+
+
+def is_before_rewind(facts: Facts, loop: Loop) -> bool:
+    """Such a review says nothing, since what the step was built on may have changed."""
+    entry = approvals.newest(facts.records, facts.step)
+    return entry is not None and entry.event == "rewind" and loop.round <= facts.base
+
+
+def is_settled(facts: Facts, loop: Loop) -> bool:
+    """A person decided about all findings, and wants none applied."""
+    return loop.settled and not is_before_rewind(facts, loop)
 
 
 def is_open(loop: Loop) -> bool:
@@ -113,7 +127,7 @@ def _before(facts: Facts, loop: Loop) -> Loop | None:
 
 def after_closed(facts: Facts, loop: Loop) -> Gate:
     tree, base = facts.tree, facts.base
-    review, clean = review_status(loop)
+    review, clean = at_gate(facts, loop)
     if loop.round <= base and not loop.fresh:
         return Gate("prepare", review)  # it was another text, in an earlier loop
     if loop.imported:
@@ -121,12 +135,12 @@ def after_closed(facts: Facts, loop: Loop) -> Gate:
     if clean:
         fires = cascades(facts, loop)
         return Gate("cascade" if fires else "approve", review, True)
-    if loop.clean:
+    choice, is_before = read_choice(tree, loop.subject), is_before_rewind(facts, loop)
+    if loop.clean and not is_before:
         return Gate("prepare", review)
-    choice = read_choice(tree, loop.subject)
-    if base < loop.round == choice.again_after:
+    if loop.round == choice.again_after and (is_before or loop.round > base):
         return Gate("prepare", review)
-    if loop.fresh or not loop.to_apply:
+    if is_before or loop.fresh or not loop.to_apply:
         return Gate("approve", review)
     if not choice.mode:
         return Gate("ask", review)

@@ -356,7 +356,7 @@ def _approve(facts: Facts, loop: Loop, gate: Gate) -> Next:
     and the flag that says so is named."""
     from qrspi.core.steps import after_round
 
-    settled = gate.clean or (loop.settled and loop.fresh)
+    settled = gate.clean or (after_round.is_settled(facts, loop) and loop.fresh)
     again = f"qrspi resolve {facts.run} loop"
     first = "" if settled else f" `{again}` has it reviewed again (recommended)."
     remarks = after_round.to_know(facts, loop)

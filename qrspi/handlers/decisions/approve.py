@@ -79,7 +79,7 @@ def standing(job: Job, step: str) -> Standing:
     formless = (fault.message for fault in text_form.faults(facts.tree, step))
     doubts = (*left, *(authoring.needed(facts) or formless))
     text = step_text.body_hash(facts.tree, subject)
-    settled = loop.settled and loop.fresh and review == after_round.review_status(loop)[0]
+    settled = loop.fresh and after_round.is_settled(facts, loop)
     return Standing(
         step=step,
         artifact=STEP[step].artifact,

@@ -12,7 +12,7 @@ from qrspi.core.errors import Refusal
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Reopened
 from qrspi.handlers.changes import change_set
-from qrspi.handlers.decisions import reject
+from qrspi.handlers.decisions import reject, rewind
 from qrspi.handlers.menus import menu
 from qrspi.handlers.tasks import commands
 from qrspi.world.files.run_tree import DiskTree
@@ -92,6 +92,26 @@ def test_all_tasks_are_reviewed_together_as_often_as_asked_for(shop: Workshop) -
     shop.resolve("rerun-reviews")
     assert shop.did() == ["prepare-round"]
     assert shop.answer.round == 2
+
+
+@pytest.mark.rule("LIV-01", "IMP-10")
+def test_a_review_of_all_tasks_from_before_a_rewind_is_not_taken_for_one_since(
+    shop: Workshop,
+) -> None:
+    shop.resolve("rerun-reviews")
+    shop.next()
+    shop.review("implement-gate", 1, GATE)
+    shop.next()
+    shop.resolve("continue")
+    shop.make(lambda job: rewind.plan(job, "implement"))
+    shop.next()
+    answer = shop.answer
+    assert "Reviews passed clean in round 1, before the rewind; not reviewed since." in (
+        answer.summary
+    )
+    assert [one.key for one in answer.options[:2]] == ["rerun-reviews", "continue"]
+    shop.resolve("rerun-reviews")
+    assert shop.did() == ["prepare-round"]
 
 
 @pytest.mark.rule("IMP-10")

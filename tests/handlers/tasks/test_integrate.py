@@ -10,10 +10,12 @@ from qrspi.core.code_steps import gate_records
 from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.errors import Halt
 from qrspi.core.tree import Fault
+from qrspi.handlers.decisions import approve, rewind
 from qrspi.world.files.run_tree import DiskTree
 from tests.deliveries import full, quick
 from tests.handlers.refusals import refusal
 from tests.handlers.workshop import Workshop
+from tests.runs import RUN
 
 REVIEWERS = ("integration-claude", "security-claude")
 CONFLICT = "integration-round-01/merge-task-02"
@@ -267,6 +269,27 @@ def test_a_failing_ci_command_becomes_a_task_and_is_run_again(tmp_path: Path) ->
         "ci_merges": "4",
     }
     assert shop.answer.kind == "approve"
+
+
+@pytest.mark.rule("LIV-01", "LIV-02")
+def test_a_review_from_before_a_rewind_is_no_review_of_what_is_there_now(shop: Workshop) -> None:
+    shop.next()
+    shop.review("integrate", 1, REVIEWERS)
+    shop.next()
+    shop.make(lambda job: approve.plan(job, "integrate"))
+    shop.make(lambda job: rewind.plan(job, "integrate"))
+    assert shop.did() == ["ci"]
+    before = "Reviews passed clean in round 1, before the rewind; not reviewed since"
+    answer = shop.answer
+    assert answer.summary.startswith(f"{before}. ")
+    assert answer.because[0] == before
+    assert [(one.key, one.command) for one in answer.options[:2]] == [
+        ("loop", f"qrspi resolve {RUN} loop"),
+        ("approve", f"qrspi approve {RUN} integrate --unreviewed"),
+    ]
+    shop.resolve("loop")
+    assert shop.did() == ["prepare-round"]
+    assert shop.answer.round == 2
 
 
 @pytest.mark.rule("INT-01")
