@@ -44,6 +44,7 @@ def _status(words: list[str]) -> int:
 def call(session: Session, words: list[str]) -> object:
     from qrspi.cli import plain_forms
 
+    session.words = tuple(words)
     status = plain_forms.answer(session, words)
     if status is not None:
         return status

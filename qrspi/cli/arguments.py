@@ -1,14 +1,19 @@
-"""What verbs take: the options and arguments that several share."""
+"""What verbs take: the options and arguments that several share, and what is wrong with those that
+were given."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from typing import BinaryIO
 
 import click
 from click.core import ParameterSource
+from click.exceptions import BadOptionUsage, BadParameter, NoArgsIsHelpError, NoSuchOption
 
 from qrspi.core.hints import Any
+from qrspi.core.model import Problem
 from qrspi.core.text import shell_words
 
 Declaration = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -31,6 +36,12 @@ class InputFile(click.File):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         handed = ctx.obj.handed if ctx and value == "-" else None
         return super().convert(value, param, ctx) if handed is None else io.BytesIO(handed)
+
+
+def name_of(file: BinaryIO) -> str:
+    """As it was typed; standard input is -."""
+    name = getattr(file, "name", "-")
+    return "-" if name == "<stdin>" else str(name)
 
 
 file = click.argument("file", type=InputFile("rb"))
@@ -73,3 +84,68 @@ def round_number(
 ) -> Declaration:
     kind = click.IntRange(1)
     return click.option("--round", "number", type=kind, required=required, metavar="N", help=help)
+
+
+_FOUND = re.compile(r"^'([^']*)'|\(([^()]*)\)$|^no such command '([^']*)'")
+
+
+def misused(error: click.UsageError, context: click.Context, words: Sequence[str]) -> Problem:
+    alone = isinstance(error, NoArgsIsHelpError)
+    text = "Missing command." if alone else " ".join(error.format_message().split())
+    match = _FOUND.search(error.message)
+    found = next(filter(None, match.groups()), "") if match else ""
+    return Problem(
+        "usage",
+        text,
+        field=_field(error, words),
+        found=found,
+        expected=_expected(error),
+        hint=f"{context.command_path} --help",
+    )
+
+
+def _field(error: click.UsageError, words: Sequence[str]) -> str:
+    match error:
+        case NoSuchOption() | BadOptionUsage():
+            return error.option_name
+        case BadParameter(param=click.Option() as option):
+            return typed((*option.opts, *option.secondary_opts), words)
+        case BadParameter(param=click.Parameter() as argument):
+            return argument.human_readable_name
+        case BadParameter(param_hint=str() as name):
+            return name
+        case _:
+            return "COMMAND" if error.message.startswith("no such command ") else ""
+
+
+def _expected(error: click.UsageError) -> str:
+    param = error.param if isinstance(error, BadParameter) else None
+    if param is None:
+        return ""
+    if isinstance(param.type, click.Choice):
+        return ", ".join(map(str, param.type.choices))
+    return "a value" if isinstance(error, click.MissingParameter) else param.type.name
+
+
+def typed(names: Sequence[str], words: Sequence[str]) -> str:
+    """Which of an option's names was used; the longest where none was."""
+    used = (name for name in names if any(_is_name(name, word) for word in words))
+    return next(used, max(names, key=len))
+
+
+def _is_name(name: str, word: str) -> bool:
+    if name.startswith("--"):
+        return word.partition("=")[0] == name
+    return word.startswith(name) and not word.startswith("--")
+
+
+_MESSAGE = ("--message", "--reason")  # also called -m
+
+
+def as_typed(refused: Problem, words: Sequence[str]) -> Problem:
+    """A refusal that is about -m, to somebody who used its long name."""
+    long = next((one for one in _MESSAGE if any(_is_name(one, word) for word in words)), "")
+    if not long:
+        return refused
+    field = long if refused.field == "-m" else refused.field
+    return refused._replace(field=field, message=re.sub(r"(?<!\S)-m\b", long, refused.message))

@@ -47,7 +47,8 @@ def _outcome(session: Session, body: Callable[[], object]) -> int:
         if refusal.problem.code == "consent-needed" and session.interactive:
             return _asked(session, body, refusal)
         beside = refusal.beside or _done_before(session, refusal)
-        return _report(session, refusal.exit_code, refusal.problem, refusal.more, beside)
+        problem = _as_typed(session, refusal.problem)
+        return _report(session, refusal.exit_code, problem, refusal.more, beside)
     except KeyboardInterrupt:
         return _interrupted()
     except (BrokenPipeError, Enough):
@@ -55,6 +56,14 @@ def _outcome(session: Session, body: Callable[[], object]) -> int:
     except Exception as error:
         return _from_click(session, error)
     return status if isinstance(status, int) else 0
+
+
+def _as_typed(session: Session, problem: Problem) -> Problem:
+    if problem.code != "usage":
+        return problem
+    from qrspi.cli import arguments
+
+    return arguments.as_typed(problem, session.words)
 
 
 def _done_before(session: Session, refusal: Refusal) -> Mapping[str, Any]:
@@ -111,10 +120,9 @@ def _from_click(session: Session, error: Exception) -> int:
         case Abort():
             return _interrupted()
         case UsageError(ctx=context) if context:
-            alone = isinstance(error, NoArgsIsHelpError)
-            message = "Missing command." if alone else " ".join(error.format_message().split())
-            hint = f"{context.command_path} --help"
-            return _report(session, 2, Problem("usage", message, hint=hint))
+            from qrspi.cli import arguments
+
+            return _report(session, 2, arguments.misused(error, context, session.words))
         case ClickException():
             return _report(session, 2, Problem("usage", error.format_message()))
         case FileNotFoundError() if project_root.current_directory() is None:

@@ -42,7 +42,8 @@ def run_and(
         case [run, word]:
             return run, word
         case _:
-            raise misuse(f"too many words; expected {usage}", hint=usage)
+            text, found = f"too many words; expected {usage}", " ".join(words[2:])
+            raise misuse(text, found=found, expected=usage, hint=usage)
 
 
 def run_and_name(words: Sequence[str], usage: str) -> tuple[str | None, str]:

@@ -74,6 +74,7 @@ TEST_COMMAND = "Which command runs the tests? (none: there is none; empty: ask m
 class Session:
     surface = "cli"  # the surface at which decisions are made
     handed: bytes | None = None  # replaces standard input
+    words: tuple[str, ...] = ()  # of the command, as they were typed
 
     def __init__(self) -> None:
         self.root_option: str | None = None

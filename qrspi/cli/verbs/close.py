@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from qrspi.cli import arguments
+from qrspi.cli import arguments, run_words
 from qrspi.cli.app import verb
 from qrspi.cli.session import Session
 from qrspi.core.pipeline import CLOSED
@@ -20,7 +20,8 @@ from qrspi.world.runs.workspace import Workspace
 def command(session: Session, run: str | None, reason: str, dry_run: bool) -> None:
     """Set a run aside: it leaves `status` and `inbox`, and all of its files stay."""
     if not reason.strip():
-        raise click.BadParameter("the reason is empty: say why in a few words.")
+        text = "the reason is empty: say why in a few words"
+        raise run_words.misuse(text, field="-m", expected="a reason", hint="qrspi close --help")
     run_dir = session.run(run)
     when, commit = close_run.close(Workspace(run_dir.path), reason, session.options(dry_run))
     document = {

@@ -101,7 +101,7 @@ def _run_and_pairs(words: Sequence[str]) -> tuple[str | None, list[tuple[str, st
     if len(words) < 2:
         usage = "qrspi config set [RUN] KEY VALUE"
         text = "expected a KEY and a VALUE, with a RUN before them or not"
-        raise run_words.misuse(text, hint=usage)
+        raise run_words.misuse(text, field="KEY", found=" ".join(words), hint=usage)
     first, second = (word.partition(".")[0] in configs.KNOWN for word in words[:2])
     if len(words) == 2 and second and not first:
         hint = command_line("qrspi", "config", "set", *words)

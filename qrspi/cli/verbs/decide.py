@@ -149,7 +149,7 @@ def _one_way(asked: Words, everything: str | None, proposed: str | None) -> Word
     if sum(ways) == 1 and not stray:
         return asked
     text = "say which findings and what becomes of them, or use --all or --proposed"
-    raise run_words.misuse(text, hint=USAGE)
+    raise run_words.misuse(text, field="FINDING", hint=USAGE)
 
 
 def _group(asked: Words, everything: str | None, proposed: str | None) -> Group:

@@ -40,7 +40,7 @@ def command(
     """
     at = run_words.current_place(session, words, USAGE, dry_run)
     number = number or round_list.newest(at.workspace, at.subject)
-    source = Source(at.subject, number, tag, file.read(REPLY_LIMIT + 1))
+    source = Source(at.subject, number, tag, file.read(REPLY_LIMIT + 1), arguments.name_of(file))
     taken = printed_reply.ingest(at.workspace, source, session.options(dry_run))
     session.note(*taken.done.notes)
     after = derive(at.workspace).next

@@ -149,7 +149,8 @@ def _date(text: str | None) -> str:
     except ValueError:
         good = False
     if not good:
-        raise click.BadParameter(f"{text!r} is not a date; expected one such as 2026-05-17.")
+        wrong = f"{text!r} is not a date; expected one such as 2026-05-17."
+        raise click.BadParameter(wrong, param_hint="--date")
     return text
 
 

@@ -31,7 +31,7 @@ def command(
     FILE is - for standard input.
     """
     at = run_words.place(session, words, USAGE, dry_run)
-    source = Source(at.subject, number, tag, file.read(REPLY_LIMIT + 1))
+    source = Source(at.subject, number, tag, file.read(REPLY_LIMIT + 1), arguments.name_of(file))
     taken = printed_reply.split(at.workspace, source, session.options(dry_run))
     session.note(*taken.done.notes)
     lines = rounds.taken_lines(source, taken, dry_run)

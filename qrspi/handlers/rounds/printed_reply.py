@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
 
 from qrspi.core.derivation.derive import derive
@@ -33,6 +33,7 @@ class Source(NamedTuple):
     number: int
     tag: str
     data: bytes
+    file: str = ""  # where the data is from
 
     @property
     def paths(self) -> RoundPaths:
@@ -49,7 +50,7 @@ def split(workspace: Workspace, source: Source, options: Options) -> TakenReply:
     """A reply becomes files unchanged; the guard judges them with the rest of the round."""
     _check_tag(source.tag)
     with workspace.locked(options.lock_timeout, "qrspi split"):
-        reply = accepted(printed_reply.split(source.data, source.tag, source.number))
+        reply = _read(source, printed_reply.split)
         write(workspace, source.paths, source.tag, reply)
         return _recorded(workspace, source, "split", reply, options)
 
@@ -60,7 +61,7 @@ def ingest(workspace: Workspace, source: Source, options: Options) -> TakenReply
     _refuse_texts(workspace, source)
     with workspace.locked(options.lock_timeout, "qrspi ingest"):
         _refuse_closed(workspace, source)
-        reply = accepted(printed_reply.split_any(source.data, source.tag, source.number))
+        reply = _read(source, printed_reply.split_any)
         aside = _at_fault(workspace, source)
         _refuse_bad(workspace, source, reply, aside)
         original = _keep(workspace, source)
@@ -68,6 +69,11 @@ def ingest(workspace: Workspace, source: Source, options: Options) -> TakenReply
             change_set.write(workspace, edit)
         write(workspace, source.paths, source.tag, reply)
         return _recorded(workspace, source, "ingest", reply, options, original)
+
+
+def _read(source: Source, split: Callable[[bytes, str, int], Split | Problem]) -> Split:
+    reply = split(source.data, source.tag, source.number)
+    return accepted(reply._replace(file=source.file) if isinstance(reply, Problem) else reply)
 
 
 def correct(job: Job, source: Source, reply: Split) -> Problem | None:
