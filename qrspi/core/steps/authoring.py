@@ -181,7 +181,18 @@ def rejected_by(facts: Facts, artifact: bytes | Fault) -> str:
 
     path = newest_feedback(facts.tree, facts.step)
     data = facts.tree.read(path) if path else Fault("absent")
-    return path if not isinstance(data, Fault) and feedback.quotes(data, artifact) else ""
+    if isinstance(data, Fault) or not feedback.quotes(data, artifact):
+        return ""
+    return "" if _is_changed_beside(facts, path) else path
+
+
+def _is_changed_beside(facts: Facts, path: str) -> bool:
+    """The words may be about a task alone. The summary of research is written anew from answers."""
+    entry = approvals.newest(facts.records, facts.step)
+    if entry is None or entry.feedback != path or not entry.body_hash or facts.step == "research":
+        return False
+    subject = subject_of(facts.step)
+    return not step_text.may_be_unchanged(facts.tree, subject, entry.body_hash)
 
 
 def asked(facts: Facts, why: tuple[str, ...]) -> Next:

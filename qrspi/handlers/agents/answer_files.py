@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 
-from qrspi.core.filenames import SidecarName, parse_round_file, sidecar_file
+from qrspi.core.filenames import REPLACED, SidecarName, parse_round_file, sidecar_file
 from qrspi.core.findings import printed_reply, rejected, round_files
 from qrspi.core.findings.submission import Place, finished
 from qrspi.core.hints import TYPE_CHECKING
@@ -17,13 +17,14 @@ from qrspi.core.rounds import dispositions
 from qrspi.core.steps import text_form
 from qrspi.core.text import printed_files
 from qrspi.core.text.printed_files import DISPOSITIONS, Printed
-from qrspi.core.tree import Fault, Tree
+from qrspi.core.tree import Fault, Tree, exists
 from qrspi.core.yaml import frontmatter, writer
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.rounds import printed_reply as splits
 from qrspi.handlers.rounds import put_aside
+from qrspi.world.git import commits, repository
 
 if TYPE_CHECKING:
     from qrspi.core.artifacts.inquiry import QuestionGroup
@@ -218,17 +219,27 @@ def put(job: Job, draft: Draft, before: Mapping[str, str]) -> Taken | Problem:
     for file in draft.files:
         if problem := _edited(job.workspace, file, before.get(file.path, "")):
             return problem
-    for file in draft.files:
-        _put(job, file.path, file.text.encode())
-    return Taken(tuple(file.path for file in draft.files), notes=_left_behind(job, draft))
+    kept = [note for file in draft.files if (note := _put(job, file.path, file.text.encode()))]
+    files = tuple(file.path for file in draft.files)
+    return Taken(files, notes=(*kept, *_left_behind(job, draft)))
 
 
-def _put(job: Job, path: str, data: bytes) -> None:
+def _put(job: Job, path: str, data: bytes) -> str:
+    """A note about the text that was there, when git does not have it."""
     there = job.workspace.read(path)
     if isinstance(there, Fault):
         job.workspace.create(path, data)
-    elif there != data:
-        job.workspace.replace(path, there, data)
+        return ""
+    if there == data:
+        return ""
+    repo = repository.find(job.workspace.path)
+    note = ""
+    if repo is None or commits.content(repo, "HEAD", path) != there:
+        kept = f"{REPLACED}/{sha256(there).hexdigest()[:12]}-{path.rpartition('/')[2]}"
+        job.workspace.write(kept, there)
+        note = f"what {path} said before is kept in {kept}"
+    job.workspace.replace(path, there, data)
+    return note
 
 
 def _edited(tree: Tree, file: Printed, before: str) -> Problem | None:
@@ -236,7 +247,7 @@ def _edited(tree: Tree, file: Printed, before: str) -> Problem | None:
     if isinstance(there, Fault):
         same = there.kind == "absent"
     else:
-        same = there == file.text.encode() or hashlib.sha256(there).hexdigest() == before
+        same = there == file.text.encode() or sha256(there).hexdigest() == before
     if same:
         return None
     text = f"{file.path} was changed while the agent worked on it; its answer is not put over that"
@@ -259,3 +270,12 @@ def commit_whole(job: Job, draft: Draft) -> None:
     step = job.facts.step
     if draft.artifact == STEP[step].artifact:
         commit_files(job, step_text.paths(job.workspace, step), f"draft {step}")
+
+
+def commit_before(job: Job, orders: Iterable[Ask]) -> None:
+    """What a person changed in a text is in git before an answer is put over it."""
+    paths = step_text.paths(job.workspace, job.facts.step)
+    writes = any(ask.kind in ("author", "fix") for ask in orders)
+    # Answers to questions come with the first summary.
+    if writes and exists(job.workspace, paths[0]) and change_set.lacks_commit(job, paths):
+        commit_files(job, paths, f"edit {job.facts.step}")

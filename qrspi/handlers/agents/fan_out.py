@@ -26,6 +26,7 @@ from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import CONFIG_LIMIT
 from qrspi.core.trust import NamedThing
 from qrspi.handlers.agents import (
+    answer_files,
     answer_intake,
     at_workers,
     awaited_agents,
@@ -152,6 +153,7 @@ class Dispatcher(NamedTuple):
             held = [order for order in chosen.ready if not order.means.prints]
             context = self._context(job)
             awaited_agents.put(job, held)
+            answer_files.commit_before(job, [order.ask for order in ours])
             known = self._begun(job, ours, context)
             answer_intake.mark(job, {order.name: _as_sent(job, order) for order in ours})
             intake = AnswerIntake(self.workspace, self.options, self.box, known.calls)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qrspi.core.derivation.derive import derive
-from qrspi.core.records import approvals
+from qrspi.core.pipeline import subject_of
+from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Record
 from qrspi.core.tree import MemoryTree
 from tests import runs
@@ -97,3 +98,20 @@ def test_the_next_action_says_who_sent_a_text_back(files: dict[str, bytes], said
         "author",
         f"{said}run `qrspi next {runs.RUN}`. {TOLD}",
     )
+
+
+@pytest.mark.rule("LIV-04")
+@pytest.mark.parametrize("event", ["reject", "rewind"])
+def test_a_change_in_a_task_alone_answers_what_was_said_of_the_plan(event: str) -> None:
+    path = "feedback/plan-round-01.md"
+    feedback = {path: b"\n## Previous Artifact\n\n" + GOALS}
+    steps = ("goals", "questions", "research")
+    run = {"config.md": runs.config("quick"), **runs.approved(*steps), **feedback, "plan.md": GOALS}
+    before = run | {"tasks/task-01.md": GOALS}
+    digest = step_text.body_hash(runs.tree(before), subject_of("plan"))
+    sent_back = {
+        "approvals.jsonl": approvals.render(Record(event, "plan", digest, 0, feedback=path))
+    }
+    changed = {"tasks/task-01.md": GOALS + b"\nMore.\n"}
+    asked = [derive(runs.tree(before, sent_back, more)).next.action for more in ({}, changed)]
+    assert asked == ["author", "prepare-round"]

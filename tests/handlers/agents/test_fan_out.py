@@ -407,6 +407,40 @@ def test_an_edit_during_a_fix_is_not_overwritten(tmp_path: Path) -> None:
     assert not (shop.run / "reviews/design/round-01-dispositions.md").exists()
 
 
+def sent_back(root: Path, **more: bool) -> Shop:
+    """A design that its author is asked for again. A person changed its frontmatter."""
+    text = runs.artifact(body="# Design\n\n## Approach\n\nOne way.\n")
+    feedback = {"feedback/design-round-01.md": b"\n## Previous Artifact\n\n" + text}
+    approved = runs.approved("goals", "questions", "research")
+    config = {"config.md": runs.config("full")}
+    shop = Shop(root, config | approved | feedback | {"design.md": text}, **more)
+    shop.write("design.md", text.replace(b"status:", b"by: Nell\nstatus:"))
+    shop.reply("author.md", "---\nstatus: draft\n---\n# Other\n")
+    return shop
+
+
+@pytest.mark.rule("LIV-11", "ENG-06")
+def test_an_edit_before_an_author_is_sent_is_in_git_when_its_answer_comes(tmp_path: Path) -> None:
+    shop = sent_back(tmp_path / "shop")
+    sent = shop.sent()
+    assert (sent.failures, sent.performed.notes) == ((), ())
+    assert shop.read("design.md") == "---\nstatus: draft\n---\n# Other\n"
+    assert shop.git("log", "--format=%s", "-Sby: Nell").splitlines() == [
+        "docs(qrspi): draft design for user-auth",
+        "docs(qrspi): edit design for user-auth",
+    ]
+
+
+@pytest.mark.rule("LIV-11", "ENG-06")
+def test_without_git_the_text_that_an_answer_replaces_is_kept_beside(tmp_path: Path) -> None:
+    shop = sent_back(tmp_path / "shop", git=False)
+    before = shop.data("design.md")
+    (note,) = shop.sent().performed.notes
+    path = f".qrspi/replaced/{hashlib.sha256(before).hexdigest()[:12]}-design.md"
+    assert note == f"what design.md said before is kept in {path}"
+    assert shop.data(path) == before
+
+
 @pytest.mark.rule("LIV-25", "ENG-06")
 def test_an_author_that_writes_its_file_itself_is_followed_by_its_reviewers(tmp_path: Path) -> None:
     shop = at_questions(tmp_path / "shop", commands=commands(tmp_path / "agent"))
