@@ -8,11 +8,9 @@ from collections.abc import Callable, Mapping
 
 from qrspi.cli.session import Enough, NoStdout, Session, say
 from qrspi.core.errors import Refusal
-from qrspi.core.hints import Any, TypeVar
+from qrspi.core.hints import Any
 from qrspi.core.model import Problem
 from qrspi.world.runs import project_root
-
-T = TypeVar("T")
 
 
 def guarded(session: Session, body: Callable[[], object]) -> int:
@@ -26,16 +24,6 @@ def guarded(session: Session, body: Callable[[], object]) -> int:
         _forget_stdout()
         say(halt.problem.message)
         return halt.exit_code
-
-
-def attempt(body: Callable[[], T]) -> T | Problem:
-    """For a caller that does many things: one failure must not stop the others."""
-    try:
-        return body()
-    except Refusal as refusal:
-        return refusal.problem
-    except Exception as bug:
-        return Problem("bug", f"a bug in qrspi: {type(bug).__name__}: {bug}")
 
 
 def _outcome(session: Session, body: Callable[[], object]) -> int:

@@ -14,12 +14,12 @@ from qrspi.world.runs.locate import Root, RunDir
 def find(root: Root) -> RunDir | Problem | None:
     """The only run that is neither complete nor closed, else the one whose branch is checked out.
     Otherwise all are offered, those that have ended last."""
-    from qrspi.core.derivation.derive import derive
+    from qrspi.core.derivation.derive import derive_among
 
     runs = locate.list_runs(root)
     if isinstance(runs, Fault):
         return None
-    states = {run: derive(CommittedTree(run.path), steps=False) for run in runs}
+    states = {run: derive_among(CommittedTree(run.path), steps=False) for run in runs}
     ended = tuple(run for run, state in states.items() if state.complete or state.closed)
     going = tuple(run for run in runs if run not in ended)
     if len(going) == 1:

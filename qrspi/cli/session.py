@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from qrspi.core.derivation.compaction_advice import Compaction, line
-from qrspi.core.errors import Halt, Misuse
+from qrspi.core.errors import Halt, Misuse, attempt
 from qrspi.core.hints import TYPE_CHECKING, Any, TextIO
 from qrspi.core.model import Problem
 from qrspi.core.tree import Fault
@@ -29,7 +29,8 @@ def _can_enter(run: RunDir, step: str) -> bool:
     from qrspi.core.steps.facts import unmet
     from qrspi.world.files.run_tree import DiskTree
 
-    facts = survey(DiskTree(run.path), ask_git=False).facts
+    found = attempt(lambda: survey(DiskTree(run.path), ask_git=False))
+    facts = None if isinstance(found, Problem) else found.facts
     named = subject(step)
     return facts is not None and named is not None and not unmet(facts, named.step)
 

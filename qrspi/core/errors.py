@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from qrspi.core.hints import Any, TypeVar
 from qrspi.core.model import Problem
@@ -32,6 +32,16 @@ def accepted(value: Found | Problem) -> Found:
 def refused(problem: Problem, *more: Problem) -> Refusal:
     """For a run about which nothing can be decided: its disk failed, or its files are wrong."""
     return (Halt if problem.code == "unreadable" else Refusal)(problem, *more)
+
+
+def attempt(body: Callable[[], Found]) -> Found | Problem:
+    """For a caller that does many things: one failure must not stop the others."""
+    try:
+        return body()
+    except Refusal as refusal:
+        return refusal.problem
+    except Exception as bug:
+        return Problem("bug", f"a bug in qrspi: {type(bug).__name__}: {bug}")
 
 
 class Misuse(Refusal):

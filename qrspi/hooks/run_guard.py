@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qrspi.core.derivation.derive import survey
+from qrspi.core.errors import attempt
 from qrspi.core.hosts import verdict
 from qrspi.core.hosts.verdict import Change
 from qrspi.core.hosts.written_files import RunFile, Write
+from qrspi.core.model import Problem
 from qrspi.core.steps.facts import Facts
 from qrspi.core.text.shell_words import at_root
 from qrspi.world.files.run_tree import DiskTree
@@ -25,12 +27,14 @@ def reason(writes: Iterable[Write], cwd: str) -> str | None:
 
 
 def _facts(change: Change, known: dict[str, Facts | None]) -> Facts | None:
-    """None where the run cannot be read: a broken run keeps nobody from working."""
+    """None where the run cannot be read: a broken run keeps nobody from working, and leaves what no
+    agent may write protected."""
     if verdict.step_of(change.file.name) is None:
         return None
     place = tool_targets.place(change.file)
     if place not in known:
-        known[place] = survey(DiskTree(place), steps=False, ask_git=False).facts
+        found = attempt(lambda: survey(DiskTree(place), steps=False, ask_git=False))
+        known[place] = None if isinstance(found, Problem) else found.facts
     return known[place]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from qrspi.core.derivation.derive import derive
+from qrspi.core.derivation.derive import derive_among
 from qrspi.core.hosts.answers import HostName, context, not_yet
 from qrspi.core.hosts.conversation import runs_named
 from qrspi.core.model import RunState
@@ -60,7 +60,7 @@ def _runs(project: str) -> Iterable[RunDir]:
 
 
 def _state(run: RunDir) -> RunState:
-    return derive(DiskTree(run.path), thorough=False, steps=False)
+    return derive_among(DiskTree(run.path), steps=False)
 
 
 def _is_over(state: RunState) -> bool:

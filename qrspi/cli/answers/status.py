@@ -121,11 +121,12 @@ def _derived(session: Session, runs: tuple[RunDir, ...], steps: bool) -> dict[Ru
 
 def _each(runs: Sequence[RunDir], in_git: bool, *, thorough: bool, steps: bool) -> list[RunState]:
     # Imported here: of many runs the states may all be known.
-    from qrspi.core.derivation.derive import derive
+    from qrspi.core.derivation.derive import derive, derive_among
     from qrspi.world.runs.committed_tree import CommittedTree
 
+    look = derive if len(runs) == 1 else derive_among
     trees = (CommittedTree(run.path, in_git, glance=True) for run in runs)
-    return [derive(tree, thorough=thorough, steps=steps) for tree in trees]
+    return [look(tree, thorough=thorough, steps=steps) for tree in trees]
 
 
 def glance(session: Session, runs: Sequence[RunDir]) -> tuple[RunState, ...]:

@@ -21,8 +21,10 @@ def command(session: Session, run: str | None, shape: str) -> None:
 
     Nothing is repaired. Without RUN, every run is looked at.
     """
-    runs = (session.run(run),) if run else session.runs()
-    proofs = [history.prove(one.path) for one in runs]
+    if run:
+        proofs = [history.prove(session.run(run).path)]
+    else:
+        proofs = [history.prove_among(one.path) for one in session.runs()]
     folder = session.root.runs_dir.removeprefix(f"{session.root.project.rstrip('/')}/")
     if shape == "json":
         session.emit(proof.document(proofs))

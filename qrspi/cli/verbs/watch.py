@@ -16,8 +16,8 @@ import click
 
 from qrspi.cli import arguments
 from qrspi.cli.app import verb
-from qrspi.cli.boundary import attempt
 from qrspi.cli.session import Session
+from qrspi.core.errors import attempt
 from qrspi.render import daemon as rendered
 from qrspi.world.machine import clock
 from qrspi.world.processes import own_command

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config import reader as configs
 from qrspi.core.config.reader import Config
+from qrspi.core.errors import attempt
 from qrspi.core.filenames import rounds_in
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import (
@@ -55,6 +56,12 @@ def derive(tree: Tree, path: str = "", *, thorough: bool = True, steps: bool = T
     `steps`, reviews of finished steps are not counted, since nothing depends on them."""
     tree = Snapshot(tree)
     return survey(tree, path, thorough=thorough, steps=steps, ask_git=thorough).state
+
+
+def derive_among(tree: Tree, *, thorough: bool = False, steps: bool = True) -> RunState:
+    """For a look at many runs: one that cannot be derived stands among them with its reason."""
+    state = attempt(lambda: derive(tree, thorough=thorough, steps=steps))
+    return state if isinstance(state, RunState) else _failed(tree.name, state)
 
 
 def survey(
@@ -133,6 +140,23 @@ def _unusable(tree: Tree, path: str, config: Config) -> RunState:
         next=_with_commands(tree.name, unusable_config.ask(tree, errors)),
         errors=errors,
         closed=not isinstance(tree.head(CLOSED), Fault),
+    )
+
+
+def _failed(run: str, problem: Problem) -> RunState:
+    from qrspi.core.derivation import stops
+
+    return RunState(
+        run=run,
+        path="",
+        pipeline="",
+        route=(),
+        phase=1,
+        current_step=None,
+        complete=False,
+        steps=(),
+        next=stops.underivable(run, problem),
+        errors=(problem,),
     )
 
 

@@ -17,6 +17,17 @@ def undecidable(facts: Facts, problem: Problem) -> Next:
     return _blocked(facts, "records", summary, (why,), (problem.file,), problem.hint)
 
 
+def underivable(run: str, problem: Problem) -> Next:
+    return Next(
+        action="blocked",
+        who="human",
+        summary=f"{problem.message.rstrip('.')}. The other runs are not concerned.",
+        because=(problem.message,),
+        command=f"qrspi -v status {run}",
+        kind="records",
+    )
+
+
 def _blocked(
     facts: Facts,
     kind: NextKind,

@@ -56,7 +56,7 @@ def body_hash(tree: Tree, subject: Subject) -> str:
 
 
 def _parts(files: dict[str, bytes]) -> list[bytes]:
-    parts = [part for path, data in files.items() for part in (path.encode(), _text(path, data))]
+    parts = [part for path, data in files.items() for part in (_name(path), _text(path, data))]
     if _with_nul(files):
         # A NUL also separates the files. With their lengths, one file that contains two cannot pass
         # for two.
@@ -87,8 +87,13 @@ def _hash_as_is(files: dict[str, bytes]) -> str:
     pieces: list[bytes] = []
     keys = _engine_fields(next(iter(files)))
     for path, parts in zip(files, frontmatter.each_without(files.values(), keys), strict=True):
-        pieces += path.encode(), *parts
+        pieces += _name(path), *parts
     return frontmatter.hash_as_is(b"\0".join(pieces))
+
+
+def _name(path: str) -> bytes:
+    """As it is on disk, where any byte may be in it."""
+    return path.encode(errors="surrogateescape")
 
 
 def _with_nul(files: dict[str, bytes]) -> list[str]:

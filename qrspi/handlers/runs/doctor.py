@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 
 from qrspi.core.config import reader as configs
-from qrspi.core.derivation.derive import derive
-from qrspi.core.errors import Halt
+from qrspi.core.derivation.derive import derive, derive_among
+from qrspi.core.errors import Halt, attempt
 from qrspi.core.filenames import is_dropping, is_own_at_top, is_run_name, slug_of
 from qrspi.core.fleet import broker_address
 from qrspi.core.hints import Literal
@@ -104,7 +104,7 @@ def _work_trees(root: Root) -> Iterator[Sign]:
 
 
 def _is_over(run: RunDir) -> bool:
-    state = derive(CommittedTree(run.path), run.path)
+    state = derive_among(CommittedTree(run.path), thorough=True)
     return state.complete or state.closed
 
 
@@ -163,8 +163,15 @@ def _runs(root: Root) -> Iterator[Sign]:
     if not found and not isinstance(locate.list_runs(root), Fault):
         yield _without_runs(f"none in {root.runs_dir}", root.project)
     for run in found:
-        signs = list(_run(run))
-        yield from signs or [Sign("ok", run.name, "nothing is odd")]
+        yield from _run_beside(run)
+
+
+def _run_beside(run: RunDir) -> list[Sign]:
+    """One run that cannot be looked at hides no other."""
+    signs = attempt(lambda: list(_run(run)))
+    if isinstance(signs, Problem):
+        return [_sign("problem", run.name, signs)]
+    return signs or [Sign("ok", run.name, "nothing is odd")]
 
 
 def _run(run: RunDir) -> Iterator[Sign]:

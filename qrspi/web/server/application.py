@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from qrspi.cli import boundary
 from qrspi.cli.in_process import Answer, Commands, Unanswered
+from qrspi.core.errors import attempt
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.web import html
@@ -129,7 +129,7 @@ async def _read(site: Site, request: Request) -> Response:
 
 def _attempted(site: Site, body: Callable[[], Response]) -> Response:
     """A bug, too, is one clear line."""
-    outcome = boundary.attempt(body)
+    outcome = attempt(body)
     if not isinstance(outcome, Problem):
         return outcome
     if outcome.code == "bug":

@@ -7,10 +7,10 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable
 
-from qrspi.cli import boundary
 from qrspi.cli.answers import inbox
 from qrspi.cli.in_process import Commands
 from qrspi.core.agents import spend
+from qrspi.core.errors import attempt
 from qrspi.core.model import Problem
 from qrspi.core.records import audit_trail
 from qrspi.world.agents.dispatch_folder import JOBS
@@ -115,7 +115,7 @@ class InboxCount:
 
     def _counts(self, names: set[str] | None) -> dict[str, int]:
         session = self._commands.session_for()
-        counts = boundary.attempt(lambda: inbox.counts(session, names))
+        counts = attempt(lambda: inbox.counts(session, names))
         return {} if isinstance(counts, Problem) else counts
 
 

@@ -96,7 +96,8 @@ class StateCache:
         self, run: RunDir, state: RunState, seen: Iterable[Observation], *, steps: bool
     ) -> Entry:
         looked_at = tuple(seen)
-        if any(one.found == "unreadable" for one in looked_at):
+        failed = any(error.code == "bug" for error in state.errors)
+        if failed or any(one.found == "unreadable" for one in looked_at):
             return Entry(state, steps)
         return Entry(state, steps, *(seen_now(run.path, _with_folders(looked_at), self._now) or ()))
 
@@ -156,15 +157,15 @@ def _look(cache: StateCache | None, run: RunDir, *, in_git: bool, steps: bool) -
 
 
 def _derived(cache: StateCache | None, run: RunDir, *, in_git: bool, steps: bool) -> Entry:
-    from qrspi.core.derivation.derive import derive
+    from qrspi.core.derivation.derive import derive_among
     from qrspi.core.recording_tree import RecordingTree
     from qrspi.world.runs.committed_tree import CommittedTree
 
     tree = CommittedTree(run.path, in_git, glance=True)
     if cache is None:
-        return Entry(derive(tree, thorough=False, steps=steps), steps)
+        return Entry(derive_among(tree, steps=steps), steps)
     recording = RecordingTree(tree)
-    state = derive(recording, thorough=False, steps=steps)
+    state = derive_among(recording, steps=steps)
     return cache.entry(run, state, recording.seen, steps=steps)
 
 
