@@ -263,7 +263,7 @@ def findings_lines(
     gone = [shown for shown in findings if shown.lineage == "resolved"]
     if here:
         head, *rows = table(_FINDINGS, [_row(shown, unscored) for shown in here], width)
-        below = [_below(shown, width, unscored) for shown in here]
+        below = [_below(shown, width) for shown in here]
         pairs = zip(rows, below, strict=True)
         lines = [head, *(line for row, more in pairs for line in (row, *more))]
     else:
@@ -305,10 +305,8 @@ def _row(shown: ShownFinding, unscored: frozenset[str]) -> tuple[str, ...]:
     return (finding.name, finding.severity, kind, score, verdict, shown.lineage)
 
 
-def _below(shown: ShownFinding, width: int, unscored: frozenset[str]) -> list[str]:
-    waits = shown.item.finding.name in unscored
-    why = "it has no score yet" if waits else one_line(shown.item.because)
-    lines = [fitted(f"  {_first_line(shown)}", width), f"  {why}"]
+def _below(shown: ShownFinding, width: int) -> list[str]:
+    lines = [fitted(f"  {_first_line(shown)}", width), f"  {one_line(shown.item.because)}"]
     return [*lines, f"  {one_line(shown.course)}"] if shown.earlier else lines
 
 

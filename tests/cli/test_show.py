@@ -157,6 +157,19 @@ def test_nothing_is_resolved_while_reviewers_are_awaited(run: Path, qrspi: Call)
     assert course(qrspi("show", "goals", "--json")) == []
 
 
+@pytest.mark.rule("LIV-01", "LIV-03")
+def test_what_a_verifier_could_not_score_is_not_kept_yet(project: Path, qrspi: Call) -> None:
+    run = scenes.prepared(project)
+    scenes.review(run)
+    (run / scenes.ROUND / scenes.SCORE).write_bytes(b"score: VERIFY_FAILED\nreason: no quota\n")
+    because = 'the verifier could not score it; it says: "no quota"'
+    [shown] = qrspi("show", "--json").json["findings"]
+    assert (shown["score"], shown["because"]) == (None, because)
+    page = qrspi("show").out
+    assert ("to score" in page, "kept" in page, f"  {because}\n" in page) == (True, False, True)
+    assert "failed  1 to score" in qrspi("status", runs.RUN).out
+
+
 @pytest.mark.rule("EVD-05")
 def test_what_was_dropped_and_by_how_much(run: Path, qrspi: Call) -> None:
     finding(run, 1, 1, CACHE)

@@ -345,6 +345,9 @@ def _with_counts(facts: Facts, state: StepState, loop: Loop | None) -> StepState
     if loop.stage == "verifying" or is_faulty:
         scores = facts.config.verifies and not loop.skipped
         return state._replace(to_score=(scores and len(loop.files.unscored)) or None)
+    refused = sum(one.score is None for one in loop.files.sidecars.values())
+    if loop.stage == "failed" and refused:
+        return state._replace(to_score=refused)
     skipped = len(loop.left) if loop.left else None
     kept = loop.kept - len(loop.left)
     return state._replace(kept=kept, dropped=loop.dropped, skipped=skipped)
