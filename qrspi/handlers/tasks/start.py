@@ -28,6 +28,7 @@ from qrspi.handlers.tasks import bases
 from qrspi.handlers.tasks.bases import Base, TaskContext
 from qrspi.world.git import refs, worktrees
 from qrspi.world.machine import clock
+from qrspi.world.processes import configured_command
 
 _HOW = {"ready": "reused", "half-made": "repaired", "absent": "made"}
 
@@ -45,14 +46,27 @@ def handle(job: Job) -> Performed:
     failed = quality.put(job, [Reached(judgement, "rubric") for judgement in rejected])
     if failed:
         raise Refusal(*failed.values())
-    refused = {one.task for one in rejected}
+    refused, lacking = {one.task for one in rejected}, _cannot_be_tested(job)
     tried = [_tried(job, key) for key in job.next.missing if key not in refused]
     started_now = [one for one in tried if isinstance(one, Started)]
-    notes = tuple(f"{one.task}: {one.because}" for one in rejected)
+    notes = (*lacking, *(f"{one.task}: {one.because}" for one in rejected))
     stopped = [one for one in tried if isinstance(one, Stopped)]
     files = tuple(task_records.refused_file(one.key) for one in stopped)
     told = performed(job, started_now, notes + tuple(f"{one.key}: {one.reason}" for one in stopped))
     return told._replace(files=told.files + files)
+
+
+def _cannot_be_tested(job: Job) -> tuple[str, ...]:
+    """Said with the first tasks that are started."""
+    command, repo = job.facts.config.test_command, code_repository.repository_or_none(job)
+    keys = (item.key for item in batch.read(job.facts).items)
+    if not command or repo is None or any(task_records.start(job.workspace, key) for key in keys):
+        return ()
+    program = configured_command.missing_program(command, repo.root)
+    if not program:
+        return ()
+    text = f"the test command cannot run here: there is no program {program}"
+    return (f"{text}; `{config_problems.naming(job.run)}` names another",)
 
 
 def not_here(job: Job) -> tuple[str, ...]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
+import shutil
 import subprocess
 import threading
 
@@ -24,6 +27,13 @@ _LINGER = 1.0  # to read what a command that has ended left in the pipe
 _FOREIGN = frozenset(
     """GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
     GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE""".split()
+)
+
+_SET = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+_PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
+_OF_THE_SHELL = frozenset(
+    """. : break case cd command continue eval exec exit export for if set test time trap type
+    ulimit umask unset until wait while""".split()
 )
 
 
@@ -55,6 +65,19 @@ def run(permit: Permit, directory: str, timeout: float = TIMEOUT, limit: int = L
     output = heard.data().decode("utf-8", "replace")
     output = redaction.redacted(output, redaction.known(os.environ))
     return Ran(TIMED_OUT if timed_out else status, output.encode())
+
+
+def missing_program(command: str, directory: str) -> str:
+    """The program that the line begins with, if it is not there; '' where only the shell knows."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    first = next((word for word in words if not _SET.fullmatch(word)), "")
+    if not _PROGRAM.fullmatch(first) or first in _OF_THE_SHELL:
+        return ""
+    place = os.path.join(directory, first) if "/" in first else first
+    return "" if shutil.which(place) else first
 
 
 def _start(command: str, directory: str) -> subprocess.Popen[bytes]:

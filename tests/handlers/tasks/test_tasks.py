@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -31,7 +32,7 @@ from qrspi.world.consent.permits import Permit
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.processes import configured_command
 from tests import deliveries, runs
-from tests.deliveries import TAGS, full, quick, task
+from tests.deliveries import TAGS, config, full, quick, task
 from tests.handlers.workshop import Workshop
 from tests.markers import named_only
 
@@ -762,6 +763,37 @@ def test_files_that_a_task_does_not_allow_are_named_to_all_who_judge_it(tmp_path
     small.next()
     facts = survey(small.workspace()).facts
     assert facts and f"\n\n- {said}\n" in shipping.pull_request(facts, None)
+
+
+@pytest.mark.rule("LIV-05", "LIV-06")
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        ("no-such-program -q", "no-such-program"),
+        ("CI=1 no-such-program", "no-such-program"),
+        ("bin/test", "bin/test"),
+        ("sh test.sh", ""),
+        ("cd app && no-such-program", ""),
+        ("$RUNNER -q", ""),
+        ("it's", ""),
+    ],
+)
+def test_a_test_command_without_its_program_is_told_once(
+    tmp_path: Path, command: str, missing: str
+) -> None:
+    files = full()
+    gates = f"gates:\n  test_command: {json.dumps(command)}\n"
+    shop = Workshop(tmp_path / "project", {**files, "config.md": config(gates=gates)})
+    told = [note for one in shop.next().performed for note in one.notes if "program" in note]
+    said = (
+        f"the test command cannot run here: there is no program {missing}; `qrspi config set "
+        f"{shop.run.name} gates.test_command 'CMD'` names another"
+    )
+    assert told == ([said] if missing else [])
+    for key in (ONE, "task-02"):
+        shop.take(key, f"{key}.py", "x = 1\n")
+    after = [note for one in shop.next().performed for note in one.notes]
+    assert [note for note in after if "program" in note] == [] != after
 
 
 # records that were changed
