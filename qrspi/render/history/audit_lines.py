@@ -35,14 +35,23 @@ def head(width: int) -> str:
 
 def lines(line: Line, width: int, *, files: bool = False) -> list[str]:
     """A row; with `files`, below it each file with what it was and is, and what was said."""
-    number = "-" if line.round is None else str(line.round)
-    cells = (line.time, _who(line), _event(line), line.step or "-", number)
+    cells = (line.time, _who(line), _event(line), line.step or "-", _number(line))
     begun = tuple(map(one_line, cells))
     if not files:
         return _with_files(begun, line.files, width)
     row = _row((*begun, str(len(line.files))), width)
     texts = (() if line.outcome in ("done", "") else (line.outcome,)) + line.notes
     return [row, *map(_file, line.files), *(f"  {one_line(text)}" for text in texts)]
+
+
+_OF_RUNS = ("run-tests", "rerun-tests", "draft-test-results", "test-report")
+
+
+def _number(line: Line) -> str:
+    """Runs of the tests are counted apart from the rounds in which they are reviewed."""
+    if line.round is None:
+        return "-"
+    return f"run {line.round}" if line.event in _OF_RUNS else str(line.round)
 
 
 def _row(cells: Sequence[str], width: int) -> str:
