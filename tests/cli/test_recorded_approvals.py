@@ -172,3 +172,15 @@ def test_no_round_of_an_approved_text_is_open(project: Path, qrspi: Call) -> Non
     [after] = qrspi("verify", "--json").json["rounds"]
     assert (before["state"], after["state"]) == ("open", "left")
     assert "  1 round left by a decision, not looked at\n" in qrspi("verify").out
+
+
+@pytest.mark.rule("LIV-01", "LIV-03")
+def test_a_round_that_came_to_no_end_is_not_replayed(project: Path, qrspi: Call) -> None:
+    scenes.prepared(project)
+    assert qrspi("approve", RUN, "goals", "--unreviewed").code == 0
+    [loop] = qrspi("simulate", "--json").json["loops"]
+    assert (loop["rounds"], loop["left"]) == ([], [1])
+    assert qrspi("simulate").out.splitlines()[2:] == [
+        "goals: no round has come to its end",
+        "  round 1: abandoned, or still open: not counted",
+    ]

@@ -39,6 +39,7 @@ class PastRound(NamedTuple):
     triaged: tuple[Triaged, ...]
     pause: Pause | None
     whole: bool  # everybody who was sent has answered, and every answer can be read
+    judged: bool  # it came so far that findings could be kept or dropped
 
     @property
     def kept(self) -> int:
@@ -143,6 +144,7 @@ def _read(tree: Tree, subject: Subject, number: int, config: Config) -> PastRoun
         triaged=triaged,
         pause=pauses.of_round(pause, triaged) if isinstance(pause, Pause) else None,
         whole=manifest is not None and not read.silent_tags and not read.violations,
+        judged=not isinstance(verified, Fault) or not (read.silent_tags or read.violations),
     )
 
 

@@ -50,6 +50,7 @@ class ReplayedLoop(NamedTuple):
     step: str
     rounds: tuple[Replayed, ...]
     because: str  # how it would have gone another way; '' when it would not
+    left: tuple[int, ...] = ()  # rounds that were opened and never came to an end, or not yet
 
     @property
     def differs(self) -> bool:
@@ -60,7 +61,7 @@ def replay(loop: Loop, settings: Settings) -> ReplayedLoop:
     rounds: list[Replayed] = []
     reached = True
     was_alone = would_alone = 0
-    for past in loop.rounds:
+    for past in (one for one in loop.rounds if one.judged):
         items = _judged(past, settings)
         was_alone += not pause_file.waiting(past.triaged)
         would_alone += not pause_file.waiting(items)
@@ -75,7 +76,8 @@ def replay(loop: Loop, settings: Settings) -> ReplayedLoop:
         )
         rounds.append(replayed)
         reached = reached and not _ends(replayed)
-    return ReplayedLoop(loop.subject.key, tuple(rounds), _because(rounds))
+    left = tuple(past.number for past in loop.rounds if not past.judged)
+    return ReplayedLoop(loop.subject.key, tuple(rounds), _because(rounds), left)
 
 
 def _ends(replayed: Replayed) -> bool:

@@ -32,14 +32,19 @@ def _loop(loop: ReplayedLoop) -> dict[str, Any]:
             {**replayed._asdict(), "changed": [change._asdict() for change in replayed.changed]}
             for replayed in loop.rounds
         ],
+        "left": list(loop.left),
     }
 
 
 def lines(run: str, settings: Settings, loops: Sequence[ReplayedLoop]) -> list[str]:
     lines = [f"{run}, replayed with {_settings(settings)}; nothing was changed."]
     for loop in loops:
-        lines += ["", f"{loop.step}: {loop.because or 'it would have gone the same way'}"]
+        same = "it would have gone the same way" if loop.rounds else "no round has come to its end"
+        lines += ["", f"{loop.step}: {loop.because or same}"]
         lines += [line for replayed in loop.rounds for line in _round(replayed)]
+        lines += [
+            f"  round {number}: abandoned, or still open: not counted" for number in loop.left
+        ]
     return lines if loops else [*lines, "", "There is no round to replay."]
 
 
