@@ -9,7 +9,6 @@ from qrspi.core.tree import Entry
 RUNS = "docs/qrspi"  # where the runs of a project lie
 WORKTREES = ".worktrees"  # those of tasks, below the root of the code repository
 DISPATCH = ".qrspi/dispatch"  # prompts and replies; git ignores it
-REPLACED = ".qrspi/replaced"  # texts that git does not have and that an answer was put over
 TAG = r"[A-Za-z0-9][A-Za-z0-9_-]*"
 TASK = r"task-[0-9]{2,}[a-z]?"
 SLUG = r"[a-z0-9]+(?:-[a-z0-9]+){1,3}"  # of a run, behind its date

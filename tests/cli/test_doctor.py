@@ -218,6 +218,26 @@ def test_a_git_that_knows_nobody_is_told_before_the_first_run(
 
 
 @pytest.mark.rule("LIV-28")
+@pytest.mark.parametrize(
+    ("file", "said", "hint"),
+    [
+        ("MERGE_HEAD", "a merge is under way in {0}: finish or abort it", "git -C {0} status"),
+        ("index.lock", "{0}/.git/index.lock exists: another git", "rm {0}/.git/index.lock"),
+    ],
+)
+def test_what_a_killed_git_left_is_named(
+    project: Path, qrspi: Call, file: str, said: str, hint: str
+) -> None:
+    scenes.git(project, "init", "-q")
+    runs.on_disk(project, {"config.md": runs.config("quick")})
+    scenes.commit_all(project)
+    (project / ".git" / file).write_text("x\n")
+    first, second = qrspi("doctor").out.splitlines()[2:4]
+    assert first.startswith(f"problem git: {said.format(project.resolve())}")
+    assert second.strip() == hint.format(project.resolve())
+
+
+@pytest.mark.rule("LIV-28")
 def test_unknown_files_and_work_trees_that_are_left_are_named(project: Path, qrspi: Call) -> None:
     scenes.git(project, "init", "-q")
     known = dict.fromkeys(("request.md", "roadmap.md", "future-web.md", "goals.md~"), b"x")

@@ -113,7 +113,7 @@ def test_a_rebase_under_way_is_waited_for(tmp_path: Path) -> None:
         4,
         "",
         f"a rebase is under way in {tmp_path}: finish or abort it, then commit again\n"
-        "  git status\n",
+        f"  git -C {tmp_path} status\n",
     )
     assert world.files(run) == before
     (tmp_path / ".git/rebase-merge").rmdir()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-from qrspi.core.filenames import REPLACED, SidecarName, parse_round_file, sidecar_file
+from qrspi.core.filenames import SidecarName, parse_round_file, sidecar_file
 from qrspi.core.findings import printed_reply, rejected, round_files
 from qrspi.core.findings.submission import Place, finished
 from qrspi.core.hints import TYPE_CHECKING
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 # The approval wrote these into the artifact; an agent that prints the text again does not know
 # them.
 _KEPT = ("phase_start_commit", "feature_branch")
+
+
+_REPLACED = ".qrspi/replaced"  # texts that git does not have and that an answer was put over
 
 
 class Taken(NamedTuple):
@@ -235,7 +238,7 @@ def _put(job: Job, path: str, data: bytes) -> str:
     repo = repository.find(job.workspace.path)
     note = ""
     if repo is None or commits.content(repo, "HEAD", path) != there:
-        kept = f"{REPLACED}/{sha256(there).hexdigest()[:12]}-{path.rpartition('/')[2]}"
+        kept = f"{_REPLACED}/{sha256(there).hexdigest()[:12]}-{path.rpartition('/')[2]}"
         job.workspace.write(kept, there)
         note = f"what {path} said before is kept in {kept}"
     job.workspace.replace(path, there, data)

@@ -50,8 +50,8 @@ def examine(root: Root | None) -> list[Sign]:
         signs += broker_signs.look(root)
     if root is None:
         message = "no docs/qrspi here or above in this project"
-        return [*signs, *_identity(os.getcwd()), _without_runs(message, os.getcwd())]
-    signs += [*_no_repository(root), *_identity(root.runs_dir)]
+        return [*signs, *_git_here(os.getcwd()), _without_runs(message, os.getcwd())]
+    signs += [*_no_repository(root), *_git_here(root.runs_dir)]
     return [*signs, *_folder(root), *_runs(root), *_work_trees(root)]
 
 
@@ -75,14 +75,18 @@ def _no_repository(root: Root) -> Iterator[Sign]:
         yield Sign("note", "git", message, shell_words.command("git", "init", root.project))
 
 
-def _identity(folder: str) -> Iterator[Sign]:
+def _git_here(folder: str) -> Iterator[Sign]:
     try:
         repo = repository.find(folder)
         if repo and repository.identity(repo) is None:
             message = "nobody told git who you are, so nothing can be committed: set user.name "
             yield Sign("problem", "git", f"{message}and user.email in its configuration")
-    except Halt:
-        return  # it was already said that git does not work
+        if repo:
+            repository.refuse_if_under_way(repo, "run the same command")
+    except Halt as halt:
+        if halt.problem.code in ("git-under-way", "index-locked"):
+            yield Sign("problem", "git", halt.problem.message, halt.problem.hint)
+        # Otherwise it was already said that git does not work.
 
 
 def _work_trees(root: Root) -> Iterator[Sign]:

@@ -14,8 +14,8 @@ from qrspi.core.text.shell_words import quoted
 from qrspi.handlers.changes import task_base
 from qrspi.handlers.changes.code_repository import Workplace
 from qrspi.handlers.jobs.job import Job
-from qrspi.world.git import commits, refs, worktrees
-from qrspi.world.git.worktrees import Conflict
+from qrspi.world.git import commits, merges, refs, worktrees
+from qrspi.world.git.merges import Conflict
 
 
 class TaskContext(NamedTuple):
@@ -122,7 +122,7 @@ def _merged(job: Job, given: TaskContext, stage: Stage, tips: list[str], message
     place = given.place
     worktrees.exclude_folder(place.repo)
     with worktrees.throwaway(place.repo, place.worktree(stage.name), tips[0]) as tree:
-        merged = worktrees.merge(tree, tips[1:], message)
+        merged = merges.merge(tree, tips[1:], message)
         if isinstance(merged, Conflict):
             part = stage.parts[tips.index(merged.tip)]
             raise _conflict(job, stage, part, merged.files)

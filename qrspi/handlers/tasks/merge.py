@@ -19,8 +19,8 @@ from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.changes.code_repository import Workplace
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.handlers.tasks import drafts, repairs
-from qrspi.world.git import commits, diffs, refs, worktrees
-from qrspi.world.git.worktrees import Conflict, Merged, UpToDate
+from qrspi.world.git import commits, diffs, merges, refs, worktrees
+from qrspi.world.git.merges import Conflict, Merged, UpToDate
 
 
 def handle(job: Job) -> Performed:
@@ -31,8 +31,9 @@ def handle(job: Job) -> Performed:
     if waiting:
         code_repository.named(job, place)
     code_repository.checked_out(place, verb)
-    code_repository.clean(job, place, verb)
     files, notes = [STEP[step].artifact], list[str]()
+    notes += _whole(job, place, waiting[0], verb) if waiting else []
+    code_repository.clean(job, place, verb)
     if waiting:
         code_repository.unstaged(place, verb)
     _record(job, place, ())
@@ -52,6 +53,13 @@ def handle(job: Job) -> Performed:
         notes.append(_told(merge, place))
     commit_files(job, files, f"draft {step}")
     return Performed("merge", step, 0, tuple(files), tuple(notes))
+
+
+def _whole(job: Job, place: Workplace, task: TaskState, verb: str) -> list[str]:
+    """Without what a killed command left of its merge."""
+    back = merges.settle(place.repo, task.commit, verb, job.options.lock_timeout)
+    what = f"{few(back)} was as {task.key} has it and not committed: put back, to merge it whole"
+    return [what] if back else []
 
 
 def _told(merge: Merge, place: Workplace) -> str:
@@ -76,7 +84,7 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
     # The trailer tells a merge that a killed command made from somebody else's.
     trailer = f"{_TRAILER}{job.run}/{task.key} {task.commit}"
     message = f"Merge {branch} into {place.feature}\n\n{trailer}"
-    match worktrees.merge(place.repo, (task.commit,), message):
+    match merges.merge(place.repo, (task.commit,), message):
         case Conflict() as conflict:
             return conflict
         case Merged(commit):

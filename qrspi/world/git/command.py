@@ -122,8 +122,11 @@ def _expected(args: Sequence[str], output: Output, ok: tuple[int, ...]) -> Outpu
     return output
 
 
-def write(directory: str, args: Sequence[str], *, given: bytes = b"") -> Output:
-    """Let git change something; the caller judges the status."""
+def write(
+    directory: str, args: Sequence[str], *, given: bytes = b"", kept: Sequence[int] = ()
+) -> Output:
+    """Let git change something; the caller judges the status. `kept` are files that git and what
+    it starts hold open, too."""
     from qrspi.world.git import user_git
 
     # In the user's language, which their hooks inherit.
@@ -131,7 +134,9 @@ def write(directory: str, args: Sequence[str], *, given: bytes = b"") -> Output:
     words = _words(directory, _named(directory, args))
     without = [name for name in _FOREIGN if name not in env]
     try:
-        begun = user_git.start(directory, words, env, without=without, detached=_detached)
+        begun = user_git.start(
+            directory, words, env, without=without, detached=_detached, kept=kept
+        )
     except OSError as error:
         raise _cannot_run(error) from None
     return _collect(begun, given)

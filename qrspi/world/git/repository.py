@@ -223,7 +223,8 @@ def _content(path: str) -> bytes | None:
 def refuse_if_under_way(repo: Repo, verb: str) -> None:
     if what := under_way(repo):
         text = f"a {what} is under way in {repo.root}: finish or abort it, then {verb} again"
-        raise Halt(Problem("git-under-way", text, repo.root, found=what, hint="git status"))
+        hint = f"git -C {quoted(repo.root)} status"
+        raise Halt(Problem("git-under-way", text, repo.root, found=what, hint=hint))
     refuse_if_locked(repo)
 
 
@@ -246,4 +247,4 @@ def refuse_if_locked(repo: Repo) -> None:
             f"{lock} exists: another git is at work in this repository, or one was killed; when "
             "none is running, remove that file and run the same command again"
         )
-        raise Halt(Problem("index-locked", text, lock, hint=f"rm {lock}"))
+        raise Halt(Problem("index-locked", text, lock, hint=f"rm {quoted(lock)}"))

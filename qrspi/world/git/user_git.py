@@ -21,6 +21,7 @@ def start(
     *,
     without: Sequence[str],
     detached: bool,
+    kept: Sequence[int],
 ) -> Popen[bytes]:
     """Raises OSError when it cannot be started. `without` are variables that git must not see."""
     library = _library()
@@ -37,6 +38,7 @@ def start(
             shell=False,
             env=dict(env),
             start_new_session=detached,
+            pass_fds=tuple(kept),
         )
     except library.GitCommandNotFound as error:
         raise FileNotFoundError from error

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-from qrspi.core.errors import Halt, Refusal
+from qrspi.core.errors import Refusal
 from qrspi.core.filenames import WORKTREES
 from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
@@ -14,28 +14,13 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.shell_words import quoted
 from qrspi.world.files.atomic_write import reporting_errors
 from qrspi.world.git import command, worktree_list
-from qrspi.world.git.refs import check, head, is_ancestor, resolve
-from qrspi.world.git.repository import Repo, find, refuse_if_locked, refuse_if_under_way
+from qrspi.world.git.refs import check, resolve
+from qrspi.world.git.repository import Repo, find, refuse_if_locked
 from qrspi.world.git.worktree_list import Worktree
 
 FOLDER = WORKTREES
 
 Condition = Literal["absent", "ready", "half-made", "foreign"]
-
-
-class Merged(NamedTuple):
-    commit: str
-
-
-class UpToDate(NamedTuple):
-    """HEAD already contains every tip."""
-
-
-class Conflict(NamedTuple):
-    """The merge was undone; the work tree is as it was."""
-
-    tip: str
-    files: tuple[str, ...]  # relative to the root
 
 
 def tip(repo: Repo, name: str) -> str | None:
@@ -48,7 +33,7 @@ def create_branch(repo: Repo, name: str, at: str, *, move: bool = False) -> None
     check(name)
     check(at)
     force = ["--force"] if move else []
-    _must(repo, "branch", *force, "--no-track", "--end-of-options", name, at)
+    must(repo, "branch", *force, "--no-track", "--end-of-options", name, at)
 
 
 def place(repo: Repo, *parts: str) -> str:
@@ -147,12 +132,12 @@ def add_worktree(repo: Repo, path: str, branch: str) -> None:
             clear(repo, path)
         case "absent":
             pass
-    _must(repo, "worktree", "add", "-q", "--", path, branch)
+    must(repo, "worktree", "add", "-q", "--", path, branch)
 
 
 def add_detached(repo: Repo, path: str, commit: str) -> None:
     check(commit)
-    _must(repo, "worktree", "add", "-q", "--detach", "--", path, commit)
+    must(repo, "worktree", "add", "-q", "--detach", "--", path, commit)
 
 
 @contextmanager
@@ -199,7 +184,7 @@ def _set_aside(path: str) -> None:
 def _forget(repo: Repo, path: str) -> None:
     """Let git drop its own notes of a work tree whose directory is gone."""
     command.write(repo.root, ["worktree", "unlock", "--", path])
-    _must(repo, "worktree", "prune")
+    must(repo, "worktree", "prune")
 
 
 def _claims(repo: Repo, path: str) -> bool:
@@ -237,22 +222,6 @@ def remove_worktree(repo: Repo, path: str) -> None:
     _forget(repo, path)
 
 
-def merge(repo: Repo, tips: Sequence[str], message: str) -> Merged | UpToDate | Conflict:
-    """Merge tips one after another into what is checked out; all of them or none."""
-    refuse_if_under_way(repo, "merge")
-    before = head(repo)
-    if before is None:
-        raise Halt(Problem("no-commit", f"{repo.root} has no commit to merge into"))
-    for name in tips:
-        check(name)
-        if not is_ancestor(repo, name, "HEAD"):
-            files = _merge(repo, name, message, before)
-            if files:
-                return Conflict(name, files)
-    after = head(repo)
-    return UpToDate() if after in (before, None) else Merged(str(after))
-
-
 def dirty(repo: Repo) -> tuple[str, ...]:
     """Without any filter, so a file may count of which only the time stamp changed."""
     return tuple(line[3:] for line in _differing(repo))
@@ -276,7 +245,7 @@ def unclean(repo: Repo) -> Unclean:
 def move(repo: Repo, commit: str) -> None:
     """--keep, not --hard: if somebody has changed a file meanwhile, git refuses."""
     check(commit)
-    _must(repo, "reset", "--quiet", "--keep", commit)
+    must(repo, "reset", "--quiet", "--keep", commit)
 
 
 def staged(repo: Repo) -> tuple[str, ...]:
@@ -315,33 +284,6 @@ def _is_empty(path: str) -> bool:
     return os.path.isdir(path) and not os.path.islink(path) and not os.listdir(path)
 
 
-def _merge(repo: Repo, name: str, message: str, before: str) -> tuple[str, ...]:
-    args = ["merge", "--no-ff", "--no-edit", "--no-log", "--no-autostash"]
-    # A remembered resolution that git stages at once would hide the conflict.
-    args += ["--no-rerere-autoupdate", f"--message={message}", "--end-of-options", name]
-    output = command.write(repo.root, args)
-    if not output.status:
-        return ()
-    files = _in_conflict(repo)
-    _take_back(repo, before)
-    if not files:
-        refuse_if_locked(repo)
-        raise command.failure("merge", output)
-    return files
-
-
-def _in_conflict(repo: Repo) -> tuple[str, ...]:
-    output = command.read(repo.path, ["ls-files", "-z", "--unmerged", "--full-name", ":/"])
-    return tuple(dict.fromkeys(line.partition("\t")[2] for line in output.items))
-
-
-def _take_back(repo: Repo, before: str) -> None:
-    if os.path.lexists(f"{repo.git_dir}/MERGE_HEAD"):
-        _must(repo, "merge", "--abort")
-    if head(repo) != before:
-        move(repo, before)
-
-
 def _filters_off(repo: Repo) -> list[tuple[str, str]]:
     args = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."]
     keys = command.read(repo.path, args, ok=(0, 1)).items
@@ -350,7 +292,7 @@ def _filters_off(repo: Repo) -> list[tuple[str, str]]:
     return [(f"{name}.{key}", value) for name in sorted(names) for key, value in off.items()]
 
 
-def _must(repo: Repo, verb: str, *rest: str) -> None:
+def must(repo: Repo, verb: str, *rest: str) -> None:
     output = command.write(repo.root, [verb, *rest])
     if output.status:
         refuse_if_locked(repo)

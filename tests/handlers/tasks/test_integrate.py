@@ -294,7 +294,8 @@ def test_a_review_from_before_a_rewind_is_no_review_of_what_is_there_now(shop: W
 
 @pytest.mark.rule("INT-01")
 def test_a_merge_under_way_is_not_disturbed(shop: Workshop) -> None:
-    (shop.root / ".git" / "MERGE_HEAD").write_text(shop.git("rev-parse", "main") + "\n")
+    other = shop.git("commit-tree", "-m", "somebody's", "main^{tree}")
+    (shop.root / ".git" / "MERGE_HEAD").write_text(f"{other}\n")
     with pytest.raises(Halt, match="a merge is under way"):
         shop.next()
 

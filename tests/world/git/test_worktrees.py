@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.errors import Halt, Refusal
-from qrspi.world.git import worktrees
+from qrspi.world.git import merges, worktrees
+from qrspi.world.git.merges import Conflict, Merged, UpToDate
 from qrspi.world.git.refs import head
 from qrspi.world.git.repository import Repo, find
 from qrspi.world.git.worktree_list import Worktree
-from qrspi.world.git.worktrees import Conflict, Merged, UpToDate
 from tests.project import RUN, Project, trap
 
 BRANCH = "qrspi/user-auth/task-01"
@@ -199,19 +199,19 @@ def test_tips_are_merged_one_after_the_other(project: Project) -> None:
     two = task(project, "task-02", {"two.py": "2\n"})
     project.git("config", "merge.ff", "only")
     before = project.git("rev-parse", "feature")
-    merged = worktrees.merge(repo_of(project.root), ["task-01", two], "Merge tasks")
+    merged = merges.merge(repo_of(project.root), ["task-01", two], "Merge tasks")
     assert merged == Merged(project.git("rev-parse", "feature"))
     parents = project.git("log", "-2", "--first-parent", "--format=%P %s").split("\n")
     first = project.git("rev-parse", "feature~1")
     assert parents == [f"{first} {two} Merge tasks", f"{before} {one} Merge tasks"]
-    again = worktrees.merge(repo_of(project.root), [one, two], "again")
+    again = merges.merge(repo_of(project.root), [one, two], "again")
     assert (again, project.status()) == (UpToDate(), [])
 
 
 @pytest.mark.rule("INT-01")
 def test_even_a_merge_that_could_be_skipped_is_recorded(project: Project) -> None:
     ahead = task(project, "task-01", {"one.py": "1\n"}, base="feature")
-    worktrees.merge(repo_of(project.root), [ahead], "Merge task-01")
+    merges.merge(repo_of(project.root), [ahead], "Merge task-01")
     before = project.git("rev-parse", "feature~1")
     assert project.git("log", "-1", "--format=%s: %P") == f"Merge task-01: {before} {ahead}"
 
@@ -227,7 +227,7 @@ def test_a_conflict_gives_the_files_and_leaves_no_trace(rerere: str, project: Pr
         remember(project, one, two)
     (project.root / "untracked.txt").write_text("mine\n")
     before = (project.git("rev-parse", "HEAD"), project.status())
-    merged = worktrees.merge(repo_of(project.run), [one, two], "Merge tasks")
+    merged = merges.merge(repo_of(project.run), [one, two], "Merge tasks")
     assert merged == Conflict(two, ("b.py", "é.py"))
     assert (project.git("rev-parse", "HEAD"), project.status()) == before
     assert not (project.root / ".git" / "MERGE_HEAD").exists()
@@ -250,7 +250,7 @@ def test_a_merge_that_git_refuses_says_why(project: Project) -> None:
     one = task(project, "task-01", {"one.py": "1\n"})
     (project.root / "one.py").write_text("mine\n")
     with pytest.raises(Halt) as stopped:
-        worktrees.merge(repo_of(project.root), [one], "x")
+        merges.merge(repo_of(project.root), [one], "x")
     assert stopped.value.problem.message == (
         "git merge exited 2: error: The following untracked working tree files would be "
         "overwritten by merge: one.py; Please move or remove them before you merge.; Aborting; "
@@ -265,7 +265,7 @@ def test_a_failing_hook_takes_the_merge_back(project: Project) -> None:
     project.hook("pre-merge-commit", "echo not today; exit 1")
     head = project.git("rev-parse", "HEAD")
     with pytest.raises(Halt) as stopped:
-        worktrees.merge(repo_of(project.root), [one], "x")
+        merges.merge(repo_of(project.root), [one], "x")
     assert stopped.value.problem.message.startswith("git merge exited 1: not today")
     assert (project.git("rev-parse", "HEAD"), project.status()) == (head, [])
 
@@ -277,7 +277,7 @@ def test_no_merge_in_the_middle_of_another(project: Project) -> None:
     with pytest.raises(AssertionError):
         project.git("merge", two)
     with pytest.raises(Halt) as stopped:
-        worktrees.merge(repo_of(project.root), [two], "x")
+        merges.merge(repo_of(project.root), [two], "x")
     assert stopped.value.problem.message == (
         f"a merge is under way in {project.root}: finish or abort it, then merge again"
     )
@@ -287,7 +287,7 @@ def test_no_merge_in_the_middle_of_another(project: Project) -> None:
 def test_an_option_is_no_tip(project: Project) -> None:
     repo = repo_of(project.root)
     with pytest.raises(Refusal):
-        worktrees.merge(repo, ["--abort"], "x")
+        merges.merge(repo, ["--abort"], "x")
     with pytest.raises(Refusal):
         worktrees.add_worktree(repo, str(place(project)), "--force")
     with pytest.raises(Refusal):
