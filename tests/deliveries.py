@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from qrspi.core.code_steps import baseline
+from qrspi.core.code_steps.baseline import Baseline
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.pipeline import ROUTES
-from qrspi.core.records import baseline, task_records
-from qrspi.core.records.baseline import Baseline
+from qrspi.core.records import task_records
 from qrspi.core.records.task_records import ENDINGS, Report, ReportStatus, Start, TaskOutcome
 from tests import runs
 

@@ -63,3 +63,10 @@ def test_every_test_among_the_attacks_is_one_and_they_are_many() -> None:
     assert sum(map(attacks.count, modules)) >= 120
     who = {attack.who for module in modules for _, attack in attacks.attacks(module)}
     assert who == set(get_args(Who))
+
+
+@pytest.mark.rule("SEC-08")
+def test_each_attack_is_made_in_four_ways_or_says_why_not() -> None:
+    marks = [mark for module in attacks.modules() for mark in attacks.attacks(module)]
+    assert [name for name, attack in marks if len(attack.ways) < 4 and not attack.no_more] == []
+    assert [name for name, attack in marks if len(attack.ways) >= 4 and attack.no_more] == []

@@ -119,14 +119,18 @@ def test_the_command_at_the_gate_is_not_refused_there() -> None:
 def test_a_task_was_ended_by_whoever_is_on_record_for_it() -> None:
     outcome = TaskOutcome("accepted-with-issues", "Good enough.", "Ada")
     record = decided("task", "accepted-with-issues")._replace(step="task-01", when="2026-05-17T09")
-    found = decisions.of_task((record,), "task-01", outcome.ending)
+    found = decisions.of_task((record,), "task-01")
     assert decisions.ended(outcome, found) == "Nell Example decided so on 2026-05-17: Good enough."
-    assert decisions.of_task((record,), "task-01", "skipped-by-user") is None
-    assert decisions.of_task((record,), "task-02", outcome.ending) is None
+    assert decisions.of_task((record,), "task-02") is None
     phase = Record("phase", "replan", "", 0, phase=1)
-    assert decisions.of_task((record, phase), "task-01", outcome.ending) is None
+    assert decisions.of_task((record, phase), "task-01") is None
     assert decisions.ended(outcome, None) == (
         "outcome.md says accepted-with-issues; no decision is on record: Good enough."
+    )
+    skipped = record._replace(option="skipped-by-user")
+    assert decisions.ended(outcome, skipped) == (
+        "outcome.md says accepted-with-issues, and Nell Example decided on 2026-05-17: "
+        "skipped-by-user, which counts"
     )
     assert task_records.ENDINGS == ("accepted-with-issues", "skipped-by-user")
 
@@ -154,6 +158,7 @@ PAST = re.compile(
 # Where the engine says what happened, and what it goes by when it says so.
 RESTS_ON = {
     "approvals.jsonl: who decided what about which text, and when": (
+        "{} decided on {}",
         "which were skipped by a person",
         "was skipped by a person",
         "- {}: skipped by {}",

@@ -49,15 +49,15 @@ def _section(module: ModuleType) -> str:
     file = f"tests/attacks/{module.__name__.rpartition('.')[2]}.py"
     head = f"### {(module.__doc__ or '').splitlines()[0].rstrip('.')}\n\n`{file}`\n\n"
     rows = [
-        f"| {attack.who} | {attack.tries}{_ways(attack.ways)} | `{name}` |\n"
+        f"| {attack.who} | {attack.tries}{_ways(attack)} | `{name}` |\n"
         for name, attack in attacks(module)
     ]
     return "".join([head, "| who | tries | test |\n|---|---|---|\n", *rows])
 
 
-def _ways(ways: tuple[str, ...]) -> str:
-    said = ", ".join(ways).replace("|", "\\|")
-    return f": {said}" if ways else ""
+def _ways(attack: Attack) -> str:
+    said = ", ".join(attack.ways).replace("|", "\\|")
+    return (f": {said}" if attack.ways else "") + (f" ({attack.no_more})" if attack.no_more else "")
 
 
 def renewed(text: str) -> str:

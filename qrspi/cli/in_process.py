@@ -60,9 +60,10 @@ class KeptSession(Session):
 
 
 class Commands:
-    def __init__(self, session: Session, surface: str) -> None:
+    def __init__(self, session: Session, surface: str, *, may_approve: bool = True) -> None:
         self.session = session
         self.surface = surface
+        self.may_approve = may_approve
 
     def run(self, *words: str, handed: bytes = b"") -> Answer:
         """`handed` is what the command gets as its standard input."""
@@ -71,7 +72,9 @@ class Commands:
         return Answer(status, "".join(session.written), tuple(session.lines), tuple(session.notes))
 
     def session_for(self, handed: bytes = b"") -> KeptSession:
-        return KeptSession(self.session, self.surface, handed)
+        session = KeptSession(self.session, self.surface, handed)
+        session.may_approve = self.may_approve
+        return session
 
     def ask(self, *words: str) -> dict[str, Any]:
         return self._answered(words).document

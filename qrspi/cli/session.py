@@ -76,6 +76,7 @@ class Session:
     surface = "cli"  # the surface at which decisions are made
     handed: bytes | None = None  # replaces standard input
     words: tuple[str, ...] = ()  # of the command, as they were typed
+    may_approve = True  # and change settings, which may ask for less at a gate
 
     def __init__(self) -> None:
         self.root_option: str | None = None

@@ -16,6 +16,7 @@ from qrspi.core.tree import (
     Rows,
     Tree,
     TreeOver,
+    Vouched,
     one_by_one,
 )
 
@@ -109,6 +110,10 @@ class Snapshot(TreeOver):
     def signed(self, line: str) -> bool:
         self._asked_elsewhere = True
         return self._tree.signed(line)
+
+    def vouched(self, path: str) -> Vouched | None:
+        self._asked_elsewhere = True
+        return self._tree.vouched(path)
 
     def is_current(self) -> bool:
         """Whether every file and folder that was looked at is as it was. What was derived from this

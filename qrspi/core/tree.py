@@ -69,6 +69,13 @@ class Earlier(NamedTuple):
     branch: str = ""  # that has it, in words
 
 
+class Vouched(NamedTuple):
+    """What git says of who wrote the lines of a log."""
+
+    names: frozenset[str]
+    signs: bool  # whether any commit of the engine names lines of it
+
+
 class Tree(Protocol):
     @property
     def name(self) -> str:
@@ -80,6 +87,10 @@ class Tree(Protocol):
 
     @property
     def in_git(self) -> bool: ...
+
+    @property
+    def decides(self) -> bool:
+        """Whether things are done by what is derived from it, so that git is asked more."""
 
     def head(self, path: str) -> bytes | Fault:
         """The start of a file, enough for its frontmatter and one byte more."""
@@ -119,6 +130,9 @@ class Tree(Protocol):
 
     def signed(self, line: str) -> bool:
         """Whether a commit about this run ends with this line, which the engine puts there."""
+
+    def vouched(self, path: str) -> Vouched | None:
+        """The lines of a log that commits of the engine brought. None where git knows nothing."""
 
 
 def entries(tree: Tree, path: str) -> tuple[Entry, ...]:
@@ -162,6 +176,10 @@ class TreeOver:
     def in_git(self) -> bool:
         return self._tree.in_git
 
+    @property
+    def decides(self) -> bool:
+        return self._tree.decides
+
     read_each = one_by_one
 
     def tail(self, path: str, size: int) -> bytes | Fault:
@@ -188,6 +206,9 @@ class TreeOver:
     def signed(self, line: str) -> bool:
         return self._tree.signed(line)
 
+    def vouched(self, path: str) -> Vouched | None:
+        return self._tree.vouched(path)
+
 
 class MemoryTree:
     """Files as a mapping from path to bytes: for tests, simulations and what-if questions."""
@@ -203,6 +224,7 @@ class MemoryTree:
         self.name = name
         self.place = f"docs/qrspi/{name}"
         self.in_git = in_git
+        self.decides = False
         self._signs = signs
         self._files = dict(files)
 
@@ -254,3 +276,6 @@ class MemoryTree:
 
     def signed(self, line: str) -> bool:
         return self._signs
+
+    def vouched(self, path: str) -> Vouched | None:
+        return None

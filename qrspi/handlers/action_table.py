@@ -122,12 +122,26 @@ def _before_a_commit(job: Job) -> Due | None:
 
 
 def before(job: Job, derived: Due | None) -> Due | None:
-    due = _cut_off(job, derived) or _left_over(job, job.loop) or derived
+    due = _cut_off(job, derived) or _left_over(job, job.loop) or _only_said(job) or derived
     if due and configs.backfills(job.facts.config):
         from qrspi.handlers.runs import change_config
 
         return Due(change_config.backfill, "whole")
     return due or _not_here(job) or _unwritten(job) or _undrafted(job)
+
+
+def _only_said(job: Job) -> Due | None:
+    """Tasks that a row of the record calls merged, and that the feature branch does not have."""
+    if job.facts.step not in ("integrate", "test") or job.options.actor == "watch":
+        return None
+    from qrspi.core.errors import Refusal
+    from qrspi.handlers.changes import merged_work
+
+    try:
+        said = merged_work.only_said(job)
+    except Refusal:
+        return None  # whatever merges or approves says it
+    return Due(MECHANICAL["merge"].handler(), "named", "merge") if said else None
 
 
 def _not_here(job: Job) -> Due | None:

@@ -197,7 +197,8 @@ def resolve(
     to: EarlierStep = "",
 ) -> Call:
     """Answer the menu that a run stands at (`next.options`). Only what the person told you: never
-    your own choice. `rewind` needs `to`, and returns that step and all after it to draft."""
+    your own choice. `rewind` needs `to`, and returns that step and all after it to draft. What
+    approves a step, or changes settings, is refused without --allow-approve."""
     return call("resolve --yes", run, option, to=to)
 
 

@@ -6,27 +6,45 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from qrspi.core import patterns
 
-_BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u2028\u2029"
-_ESCAPES = {
-    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
+_CONTROLS = {
+    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code not in (9, 10)
 }
-# Letters and marks that are drawn as nothing: fillers, invisible operators, annotations, variant
-# selectors, and tags, which can contain a whole sentence that only a model reads.
-_UNSEEN = (
-    *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180E, 0x180F, 0x3164),
-    *(0xFFA0, *range(0x2061, 0x2066), *range(0x206A, 0x2070), *range(0xFFF9, 0xFFFC)),
-    *(*range(0xFE00, 0xFE10), *range(0xE0000, 0xE0080), *range(0xE0100, 0xE01F0)),
-    *(*range(0x1D173, 0x1D17B), *range(0x1BCA0, 0x1BCA4)),
+# Letters, marks and signs that are drawn as nothing, although Unicode calls them none of what
+# `isprintable` leaves out: fillers, blanks and variant selectors. A word of them, or a bit in each
+# of many, is read by a model and by nobody else.
+_BLANK = frozenset(
+    map(
+        chr,
+        (
+            *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2800),
+            *(0x3164, 0xFFA0, 0x13441, 0x13442, 0x16FE4, 0x1D159),
+            *range(0xFE00, 0xFE10),
+            *range(0xE0100, 0xE01F0),
+        ),
+    )
 )
-_ESCAPES |= {ord(char): f"\\u{ord(char):04x}" for char in _BIDI + _HIDDEN}
-_ESCAPES |= {code: f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}" for code in _UNSEEN}
+_LINES = "\u2028\u2029"
 
 
 def visible(text: str) -> str:
     """Text from agents and artifacts. Apart from new lines and tabs, anything that would move the
-    cursor, hide letters or reorder them is spelt out."""
-    return text.translate(_ESCAPES).encode("utf-8", "backslashreplace").decode()
+    cursor, hide letters or reorder them is spelt out; and what nobody has given a shape: private
+    letters, unassigned ones, halves of one."""
+    if text.isascii():
+        return text.translate(_CONTROLS)
+    return text.translate({ord(char): _spelt(char) for char in set(text) if _is_unseen(char)})
+
+
+def _is_unseen(char: str) -> bool:
+    """Spaces of any width are blank as well, and known to be."""
+    if char.isprintable():
+        return char in _BLANK
+    return char not in "\n\t" and (not char.isspace() or ord(char) < 160 or char in _LINES)
+
+
+def _spelt(char: str) -> str:
+    code = ord(char)
+    return _CONTROLS.get(code) or (f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
 
 
 def one_line(text: str) -> str:

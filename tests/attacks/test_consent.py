@@ -73,6 +73,7 @@ def with_a_role(arena: Arena) -> None:
         ),
         "a role": with_a_role,
     },
+    no_more="config.md names nothing else that it would start, ask or read",
 )
 def test_the_daemon(arena: Arena, way: Callable[[Arena], object]) -> None:
     way(arena)
@@ -80,7 +81,12 @@ def test_the_daemon(arena: Arena, way: Callable[[Arena], object]) -> None:
         assert daemon.heard("failed", run=runs.RUN)["code"] == "consent-needed"
 
 
-@attack("a clone", "the daemon runs the tests", {"alone": (), "with agents": ("--dispatch",)})
+@attack(
+    "a clone",
+    "the daemon runs the tests",
+    {"alone": (), "with agents": ("--dispatch",)},
+    no_more="a daemon is started in these two ways",
+)
 def test_the_daemons_tests(arena: Arena, way: tuple[str, ...]) -> None:
     """They are next, and left to `qrspi next`, whatever was allowed."""
     shop = implemented(arena.project)
@@ -394,6 +400,7 @@ def exchanged_link(link: Path, target: Path) -> None:
         "of the project": ".qrspi/agents/reviewer-quality.md",
         "of the run": f"docs/qrspi/{runs.RUN}/.qrspi/agents/reviewer-quality.md",
     },
+    no_more="roles are looked for in these two folders",
 )
 def test_a_role(arena: Arena, way: str) -> None:
     arena.clone()
@@ -416,6 +423,7 @@ def test_a_role(arena: Arena, way: str) -> None:
         "settings in the run": f"project/docs/qrspi/{runs.RUN}/.qrspi/trust",
         "a relative place": "project/.config/qrspi/trust",
     },
+    no_more="consent is read in no other place that a repository could offer",
 )
 def test_trusts_itself(arena: Arena, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = arena.clone(commands=agent(arena))

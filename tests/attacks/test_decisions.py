@@ -53,6 +53,32 @@ def test_a_pause(arena: Arena, way: Callable[[str], str]) -> None:
 
 @attack(
     "an agent",
+    "another answer is written over the one that a person gave",
+    {
+        "apply for skip": ("skip", "apply"),
+        "loop back for skip": ("skip", "loop-back"),
+        "skip for apply": ("apply", "skip"),
+        "loop back for apply": ("apply", "loop-back"),
+    },
+)
+def test_another_answer(arena: Arena, way: tuple[str, str]) -> None:
+    run = arena.scene(paused)
+    given, written = way
+    finding = "quality-claude.R1-F01"
+    assert arena.qrspi("decide", finding, given, "--dry-run").code == 0
+    text = (run / PAUSE).read_text()
+    assert arena.qrspi("decide", finding, given).code == 0
+    chosen = (run / PAUSE).read_text()
+    (run / PAUSE).write_text(chosen.replace(f": {given}", f": {written}"))
+    assert text != chosen != (run / PAUSE).read_text()
+    arena.qrspi("next")
+    said = arena.qrspi("approve", "goals")
+    assert said.code == 3, said.text
+    assert b"status: approved" not in (run / "goals.md").read_bytes()
+
+
+@attack(
+    "an agent",
     "a round is closed by files that a person's word would leave",
     {
         "the verifier is off": ("round-01-verifier-disabled.md",),
@@ -69,6 +95,35 @@ def test_files_of_a_decision(arena: Arena, way: tuple[str, ...]) -> None:
         text = f"{head}\n" if name.endswith(".txt") else "---\nwho: Ada\n---\nSkipped.\n"
         (run / "reviews/goals" / name).write_text(text)
     undecided(arena, run)
+
+
+@attack(
+    "an agent",
+    "another end is written over the one that a person gave a task",
+    {
+        "accepted for skipped": ("skip", "accepted-with-issues", False),
+        "clean for skipped": ("skip", "clean", False),
+        "skipped for accepted": ("accept", "skipped-by-user", True),
+        "clean for accepted": ("accept", "clean", False),
+    },
+)
+def test_another_end(arena: Arena, way: tuple[str, str, bool]) -> None:
+    """What a person said counts, and an end that there is not stops the run."""
+    verb, written, is_merged = way
+    shop = workshop(arena)
+    shop.next()
+    shop.work("task-01", "a.py", "print('evil word')\n")
+    shop.report("task-01")
+    arena.qrspi("next")
+    assert arena.qrspi("task", verb, "task-01", "-m", "Enough of it.").code == 0
+    outcome = shop.run / "reviews/tasks/task-01/outcome.md"
+    (ending,) = re.findall(r"(?m)^outcome: (.+)$", outcome.read_text())
+    outcome.write_text(outcome.read_text().replace(ending, written))
+    for command in ("next", "status", "task list", "brief"):
+        assert "decided so" not in arena.qrspi(*command.split()).flat
+    for words in (("resolve", "continue"), ("next",)):
+        arena.qrspi(*words)
+    assert ("evil" in shop.git("show", "main:a.py")) == is_merged
 
 
 @attack(
@@ -282,6 +337,7 @@ def test_whose_it_is(arena: Arena, way: tuple[scenes.Scene, tuple[str, ...]]) ->
         ),
         "taken back": (("approve", "questions", "--unreviewed"), ("unapprove", "questions")),
     },
+    no_more="a person goes back in these three ways",
 )
 def test_sent_back(arena: Arena, way: tuple[tuple[str, ...], ...]) -> None:
     run = arena.scene(questions)

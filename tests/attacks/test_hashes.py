@@ -89,6 +89,7 @@ def without_version(path: str) -> Change:
         "of its round": without_version(f"{scenes.ROUND}/.dispatch-manifest.json"),
         "of its approval": without_version("approvals.jsonl"),
     },
+    no_more="these two records are of a text",
 )
 def test_of_the_body(arena: Arena, way: Change, request: pytest.FixtureRequest) -> None:
     run = arena.scene(closed)

@@ -56,7 +56,11 @@ def test_twenty_gigabytes(arena: Arena, way: str) -> None:
     in_time(arena, (*LOOKS[1:], "next"))
 
 
-@attack("an agent", "a loop has ten thousand rounds")
+@attack(
+    "an agent",
+    "a loop has ten thousand rounds",
+    no_more="their number is all there is to it",
+)
 def test_ten_thousand_rounds(arena: Arena) -> None:
     run = arena.scene(scenes.fixed)
     manifest = runs.manifest(body=(run / "goals.md").read_bytes())

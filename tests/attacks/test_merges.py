@@ -287,6 +287,7 @@ def test_taken_for_merged(arena: Arena, way: Callable[[Workshop], None]) -> None
         "by those of the clone": (".git/config",),
         "by those of all submodules": (),
     },
+    no_more="git is told so in these three places",
 )
 def test_a_submodule(arena: Arena, way: tuple[str, ...]) -> None:
     shop = workshop(arena, **{"tasks/task-02.md": task(2, files="b.py")})
@@ -340,6 +341,13 @@ def a_hook(shop: Workshop, program: Path) -> None:
     hook.chmod(0o755)
 
 
+def a_hook_in_a_binary(shop: Workshop, program: Path) -> None:
+    """Two diffs that only say that a file differs are the same."""
+    a_hook(shop, program)
+    (shop.root / ".git/info").mkdir(exist_ok=True)
+    (shop.root / ".git/info/attributes").write_text("*.py -diff\n")
+
+
 def a_filter(shop: Workshop, program: Path) -> None:
     """On the way into a commit; that of a whole file, without its name."""
     program.write_text(f'#!/bin/sh\ncat; echo "{EVIL}"\n')
@@ -360,6 +368,7 @@ def a_resolution(shop: Workshop, program: Path) -> None:
     {
         "a driver": a_driver,
         "a hook": a_hook,
+        "a hook, in what is called binary": a_hook_in_a_binary,
         "a filter": a_filter,
         "a remembered resolution": a_resolution,
     },

@@ -52,6 +52,7 @@ def test_where_one_stands(arena: Arena, way: str) -> None:
     "a clone",
     "a unit that is printed imports from the project",
     {"systemd": "systemd", "launchd": "launchd"},
+    no_more="two kinds of units are printed",
 )
 def test_a_unit(arena: Arena, way: str) -> None:
     arena.clone()
@@ -63,7 +64,7 @@ def test_a_unit(arena: Arena, way: str) -> None:
 @attack(
     "a clone",
     "a program of the project is found before the user's own",
-    {"git": "git", "sh": "sh", "python3": "python3"},
+    {name: name for name in ("git", "sh", "python3", "claude", "codex")},
 )
 def test_a_program(arena: Arena, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = arena.clone()

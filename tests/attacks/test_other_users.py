@@ -116,6 +116,7 @@ def test_their_project(arena: Arena, shared: Path, way: str) -> None:
     "another user",
     "a host's session is told what the runs of theirs wait for",
     {"its top": ".", "its runs": "docs/qrspi"},
+    no_more="a session is told by no other folder",
 )
 def test_a_session(arena: Arena, way: str) -> None:
     arena.scene(scenes.fixed)
@@ -174,6 +175,7 @@ def test_remembered(
         "beside it": ".qrspi/states.json",
         "a relative place": "../../remembered/qrspi/{}",
     },
+    no_more="the cache is looked for in no other place of a project",
 )
 def test_forged_states(arena: Arena, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(arena.top / "remembered"))
@@ -196,7 +198,12 @@ def test_forged_states(arena: Arena, way: str, monkeypatch: pytest.MonkeyPatch) 
 @attack(
     "another user",
     "what the user has allowed and what is remembered is read by them",
-    {"files for everybody": 0, "files for all to read": 0o022, "files for a group": 0o007},
+    {
+        "files for everybody": 0,
+        "files for all to read": 0o022,
+        "files for a group": 0o007,
+        "files for a group to read": 0o027,
+    },
 )
 def test_read(arena: Arena, way: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """That is what a user's new files are otherwise."""

@@ -294,6 +294,7 @@ def test_history(arena: Arena, way: Callable[[Arena, Path], None]) -> None:
     "an agent",
     "another branch is checked out, on which a decision is not on record",
     {"a new one": ("--orphan", "other"), "an older one": ("-q", "-b", "other", "HEAD~1")},
+    no_more="a branch has the lines or it has not",
 )
 def test_another_branch(arena: Arena, way: tuple[str, ...]) -> None:
     """A person may do so as well: it is said, and nothing approves itself."""
@@ -305,7 +306,11 @@ def test_another_branch(arena: Arena, way: tuple[str, ...]) -> None:
     told(arena, "lacks lines that it has on branch main", "status", "doctor", "verify")
 
 
-@attack("a clone", "a decision is taken out of a record whose history is not there")
+@attack(
+    "a clone",
+    "a decision is taken out of a record whose history is not there",
+    no_more="the ways to take one out are tried above",
+)
 def test_shallow(arena: Arena) -> None:
     run = decide(arena)
     committed(arena, run)
@@ -322,7 +327,12 @@ OTHER_LOGS = {
 }
 
 
-@attack("an agent", "another record is cut, emptied or taken away", OTHER_LOGS)
+@attack(
+    "an agent",
+    "another record is cut, emptied or taken away",
+    OTHER_LOGS,
+    no_more="there are no other records beside it",
+)
 def test_another_record(arena: Arena, way: tuple[str, bool]) -> None:
     """Nothing is decided while a record lacks what decisions rest on."""
     run = arena.scene(rejected)

@@ -171,6 +171,7 @@ def test_a_score(arena: Arena, way: str) -> None:
         "with a job of another id": (True, False),
         "with every job of the folder": (True, True),
     },
+    no_more="an answer is known by its folder and its job",
 )
 def test_a_forged_answer(arena: Arena, way: tuple[bool, bool]) -> None:
     """The engine would take it in without sending anybody."""

@@ -77,6 +77,7 @@ def test_html(arena: Arena, way: str) -> None:
     "a clone",
     "a report is written where a link leads",
     {"a file": "report.html", "a file that is not there": "new.html"},
+    no_more="a link leads to something or to nothing",
 )
 def test_a_link(arena: Arena, way: str) -> None:
     arena.scene(scenes.prepared)

@@ -80,6 +80,7 @@ def test_an_answer(arena: Arena, way: str) -> None:
     "a clone",
     "prompts are written where a link in their folder leads",
     {"their material": "material", "one of them": NAME, "a part of it": "material/spec-task"},
+    no_more="nothing else is written there",
 )
 def test_a_link(arena: Arena, way: str) -> None:
     arena.scene(scenes.project)

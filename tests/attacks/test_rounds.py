@@ -334,6 +334,7 @@ def ingested(arena: Arena, run: Path, tag: str) -> None:
     "an agent",
     "an answer that nobody was sent for counts, where only such answers may",
     {"put there": found, "handed in": handed_in, "handed in by ingest": ingested},
+    no_more="without being sent for, an answer comes in these ways",
 )
 def test_not_dispatched(arena: Arena, way: Callable[[Arena, Path, str], None]) -> None:
     arena.clone(evidence="dispatched")

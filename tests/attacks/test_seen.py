@@ -84,7 +84,11 @@ def test_passed(arena: Arena, monkeypatch: pytest.MonkeyPatch, way: Change) -> N
     not_passed(arena, run)
 
 
-@attack("a clone", "tests that failed are said to have passed in a copy, where no trail is")
+@attack(
+    "a clone",
+    "tests that failed are said to have passed in a copy, where no trail is",
+    no_more="the ways to say so are tried above",
+)
 def test_a_clone(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the engine committed counts there, and only that."""
     run = at_the_tests(arena, monkeypatch)
@@ -190,6 +194,7 @@ CI_PAGE = b"---\nround: 1\ncommand: sh ci.sh\nexit: 0\nmerges: 1\nresets: 0\n---
     "an agent",
     "CI is said to have passed, and does not run",
     {"in the record": {}, "with a page": {"reviews/ci/round-01-review.md": CI_PAGE}},
+    no_more="CI is known by its record and its page",
 )
 def test_ci(arena: Arena, monkeypatch: pytest.MonkeyPatch, way: dict[str, bytes]) -> None:
     shop = at_integrate(arena, monkeypatch)

@@ -296,6 +296,7 @@ def under_it(run: Path) -> None:
     "an agent",
     "a step approves itself once config.md asks for less, and so does a line put on record by hand",
     {"at the end": (), "before another": ("config", "set", "later_rounds", "all")},
+    no_more="a line stands at the end or before another",
 )
 def test_lowered_on_record(arena: Arena, way: tuple[str, ...]) -> None:
     run = arena.scene(questions)

@@ -19,15 +19,18 @@ class Attack(NamedTuple):
     who: Who
     tries: str
     ways: tuple[str, ...] = ()
+    no_more: str = ""  # why there are no more, where there are fewer than four
 
 
-def attack(who: Who, tries: str, ways: Mapping[str, Any] | None = None) -> Callable[[Test], Test]:
+def attack(
+    who: Who, tries: str, ways: Mapping[str, Any] | None = None, no_more: str = ""
+) -> Callable[[Test], Test]:
     """With `ways` the test is run once for the value of each."""
 
     def marked(test: Test) -> Test:
         if ways:
             rows = [pytest.param(value, id=name) for name, value in ways.items()]
             test = pytest.mark.parametrize("way", rows)(test)
-        return pytest.mark.attack(Attack(who, tries, tuple(ways or ())))(test)
+        return pytest.mark.attack(Attack(who, tries, tuple(ways or ()), no_more))(test)
 
     return marked

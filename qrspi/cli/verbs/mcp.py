@@ -31,4 +31,5 @@ def command(session: Session, write: bool, allow_approve: bool) -> None:
     if sys.stdin is not None and sys.stdin.isatty():
         session.note("Speaks MCP on stdin and stdout, for a host that starts it. Ctrl-D ends it.")
     rights = offered_tools.rights(write=write, approve=allow_approve)
-    server.serve(Commands(session, "mcp"), rights, verbose=session.verbose)
+    commands = Commands(session, "mcp", may_approve=allow_approve)
+    server.serve(commands, rights, verbose=session.verbose)

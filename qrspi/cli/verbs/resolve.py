@@ -29,6 +29,7 @@ from qrspi.render.terminal import one_line
 from qrspi.world.runs.committed_tree import CommittedTree
 
 USAGE = "qrspi resolve [RUN] OPTION"
+_SETTING = (["config", "set"], ["route", "set"])
 
 
 @verb("resolve")
@@ -70,7 +71,10 @@ def command(
     more = More(to, who, _reason(key, failing, reason), text)
 
     def plan(job: Job) -> ChangeSet:
-        return menu.plan(_about(job, target), key, more)
+        change = menu.plan(_about(job, target), key, more)
+        if menu.approves(change):
+            _must_be_allowed(decision, key, "approves")
+        return change
 
     if key == "rewind" and not (yes or dry_run):
         command = f"qrspi resolve {decision.run.name} rewind --to {to or 'STEP'}"
@@ -97,6 +101,16 @@ def _unanswered(session: Session) -> Misuse:
     return run_words.misuse(text, field="OPTION", expected=listed, hint=hint)
 
 
+def _must_be_allowed(decision: DecisionCommand, option: str, does: str) -> None:
+    """A host's server may answer menus without the right to approve."""
+    if not decision.session.may_approve:
+        text = f"{option} {does}, which is not offered here: a person does it, or a server that is "
+        way = f"qrspi resolve {decision.run.name}"
+        raise Refusal(
+            Problem("not-offered", f"{text}started as `qrspi mcp --allow-approve`", hint=way)
+        )
+
+
 def _about(job: Job, word: str | None) -> Job:
     return menu.about(job, subject(word) if word else None)
 
@@ -116,11 +130,13 @@ def _carried_out(decision: DecisionCommand, way: str, *, dry_run: bool) -> None:
         text = f"nothing was changed; that is left to you: {way}"
         raise Refusal(Problem("not-offered", text, field="OPTION", found=way))
     words = shlex.split(command)[1:]
+    if words[:2] in _SETTING:
+        _must_be_allowed(decision, f"`{command}`", "changes settings")
     if session.json:
         session.answer(_of_way(decision, command, dry_run, _quietly(session, words, dry_run)), [])
         return
     _run(session, words, dry_run)
-    if words[:2] in (["config", "set"], ["route", "set"]) and not dry_run:
+    if words[:2] in _SETTING and not dry_run:
         following = derive(decision.workspace, decision.path).next
         session.answer({}, ["", *run_page.next_lines(following)])
 

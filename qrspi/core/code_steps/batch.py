@@ -8,11 +8,12 @@ from qrspi.core import filenames
 from qrspi.core.artifacts import dependency_order, parallelization, task_file
 from qrspi.core.artifacts.branch_map import FILE, Base, Branch, Needs, Plan, Stage
 from qrspi.core.artifacts.task_file import Task, task_path
+from qrspi.core.code_steps import baseline
 from qrspi.core.filenames import FixRound, task_order
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import is_full, subject
-from qrspi.core.records import baseline, task_records
+from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Start
 from qrspi.core.steps.facts import Facts
 from qrspi.core.tree import Fault, Tree, entries

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from qrspi.core.code_steps import batch, gate_records, implementers, task_state
+from qrspi.core.code_steps import baseline, batch, gate_records, implementers, task_state
 from qrspi.core.code_steps.batch import Batch
 from qrspi.core.code_steps.task_state import TaskState, start_next
 from qrspi.core.config import problems as config_problems
 from qrspi.core.filenames import slug_of
 from qrspi.core.model import Next, NextKind, Option, Problem, counted
 from qrspi.core.pipeline import STEP, is_full, subject_of
-from qrspi.core.records import baseline
 from qrspi.core.records.decisions import UNRECORDED
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.loop import Loop

@@ -159,9 +159,12 @@ def evaluate(facts: Facts, item: Item, earlier: Mapping[str, TaskState]) -> Task
 
 
 def _ended(facts: Facts, task: TaskState, outcome: TaskOutcome) -> TaskState:
-    decided = decisions.of_task(facts.records, task.key, outcome.ending)
+    decided = decisions.of_task(facts.records, task.key)
+    ending = next((one for one in task_records.ENDINGS if decided and decided.option == one), None)
+    decided = decided if ending else None
     why, loop = decisions.ended(outcome, decided), _loop(facts, task.key)
-    task = task._replace(state=outcome.ending, because=(why,), loop=loop, decided=decided)
+    state = ending or outcome.ending
+    task = task._replace(state=state, because=(why,), loop=loop, decided=decided)
     settled = loop.nothing_open(task.commit) if task.state == "accepted-with-issues" else ""
     return task._replace(state="accepted", because=(why, settled)) if settled else task
 

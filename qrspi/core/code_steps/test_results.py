@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 
-from qrspi.core.code_steps import gate_records
+from qrspi.core.code_steps import baseline, gate_records
+from qrspi.core.code_steps.baseline import could_not_start
 from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.digest import sha256
 from qrspi.core.filenames import round_name, round_number
 from qrspi.core.hints import Literal, get_args
 from qrspi.core.model import StateOfTests, TestState, counted
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.records import baseline, evidence
-from qrspi.core.records.baseline import could_not_start
+from qrspi.core.records import evidence
 from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml.writer import quote
 

@@ -117,8 +117,7 @@ def settled(facts: Facts) -> tuple[str, ...]:
 
 def of_tasks(facts: Facts) -> tuple[str, ...]:
     """What a review of all tasks together is compared with: their texts, and how each ended."""
-    from qrspi.core.code_steps import batch
-    from qrspi.core.records import baseline
+    from qrspi.core.code_steps import baseline, batch
 
     items = batch.read(facts).items
     known = _there(facts.tree, (baseline.FILE,))

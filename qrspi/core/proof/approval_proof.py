@@ -9,7 +9,7 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.proof.round_proof import RoundProof
 from qrspi.core.proof.vanished import Gap
-from qrspi.core.records import approvals
+from qrspi.core.records import approvals, decisions, written_lines
 from qrspi.core.records.approvals import Record
 from qrspi.core.records.import_record import ImportRecord
 from qrspi.core.rounds import round_list
@@ -47,6 +47,14 @@ def check(
         else:
             adopted.append(STEP[step].artifact)
     return ApprovalProof(tuple(gaps), tuple(adopted), tuple(unproven))
+
+
+def by_hand(tree: Tree, config: Config, records: tuple[Record, ...]) -> Iterator[Gap]:
+    """Approvals in the record that no command wrote, and about which nobody has decided since."""
+    for one in written_lines.not_settled(tree, config.commit, records):
+        why = decisions.not_written(one.number).partition(": ")[2]
+        step, number = one.record.step, one.record.round
+        yield Gap(step, number, "approval by a command", why, approvals.FILE)
 
 
 def _states(rounds: Iterable[RoundProof]) -> dict[str, frozenset[str]]:

@@ -66,6 +66,7 @@ def prove(tree: Tree, history: RunHistory | None) -> RunProof:
         *broken,
         *(gap for proof in rounds for gap in proof.gaps),
         *standing.gaps,
+        *approval_proof.by_hand(tree, config, decided),
         *_changed_imports(tree),
         *gone,
     )

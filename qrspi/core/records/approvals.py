@@ -122,7 +122,7 @@ def read(content: bytes | Fault) -> Sequence[Record] | Problem:
     if isinstance(content, Fault):
         return _unreadable(content, FILE, "the record of decisions") or ()
     data = _untorn(content)
-    records = decision_line.read_long(data, _parsed) if len(content) > LONG else None
+    records = decision_line.read_long(data, parsed) if len(content) > LONG else None
     if records is None:
         records = _read_short(data)
     return _bad_line(records) if isinstance(records, BadLine) else records
@@ -131,11 +131,11 @@ def read(content: bytes | Fault) -> Sequence[Record] | Problem:
 def _read_short(data: bytes) -> tuple[Record, ...] | BadLine:
     records: list[Record] = []
     for number, line in enumerate(data.split(b"\n"), 1):
-        parsed = _parsed(line)
-        if isinstance(parsed, str):
-            return BadLine(number, parsed)
-        if parsed:
-            records.append(parsed)
+        found = parsed(line)
+        if isinstance(found, str):
+            return BadLine(number, found)
+        if found:
+            records.append(found)
     return tuple(records)
 
 
@@ -144,7 +144,7 @@ def _untorn(content: bytes) -> bytes:
     return content.removesuffix(tail) if decision_line.is_torn(tail) else content
 
 
-def _parsed(line: bytes) -> Record | str | None:
+def parsed(line: bytes) -> Record | str | None:
     """What is wrong with a line where it is not a record; None for an empty one."""
     return _plain(line) or (_line(line) if line.strip() else None)
 

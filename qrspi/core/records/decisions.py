@@ -38,6 +38,7 @@ class Claim(NamedTuple):
     gone: tuple[str, ...] = ()  # what was approved with it and is gone
     restore: str = ""  # the command that brings back the first of them
     changed: tuple[str, ...] = ()  # the files that are not what was approved
+    line: int = 0  # of an approval that is in the record, and that no command wrote
 
 
 class RoundDecisions(NamedTuple):
@@ -73,15 +74,19 @@ def of_round(records: Iterable[Record], key: str, number: int) -> RoundDecisions
     return RoundDecisions(findings, menu)
 
 
-def of_task(records: Iterable[Record], key: str, ending: str) -> Record | None:
+def of_task(records: Iterable[Record], key: str) -> Record | None:
+    """What a person last said about it, which may be another end than its file has."""
     decided_on = _of_this_phase(records, key, "task")
     own = [record for record in decided_on if record.event == "task" and record.step == key]
-    return own[-1] if own and own[-1].option == ending else None
+    return own[-1] if own else None
 
 
 def ended(outcome: TaskOutcome, decided: Record | None) -> str:
     if decided is None:
         return f"outcome.md says {outcome.ending}; {UNRECORDED}: {outcome.reason}"
+    if decided.option != outcome.ending:
+        on = f"{decided.person or 'somebody'} decided on {decided.when[:10]}"
+        return f"outcome.md says {outcome.ending}, and {on}: {decided.option}, which counts"
     return f"{decided.person} decided so on {decided.when[:10]}: {outcome.reason}"
 
 
@@ -112,6 +117,8 @@ def problem(run: str, claimed: Claim) -> Problem:
         return lost(claimed)
     artifact, command = STEP[claimed.step].artifact, f"qrspi unapprove {run} {claimed.step}"
     why = "nobody approved it"
+    if claimed.line:
+        return _by_hand(run, claimed)
     if claimed.known:
         beside = [file for file in claimed.changed if file != artifact]
         other = f"another text of {few(claimed.changed, _NAMED)}" if beside else "another text"
@@ -120,6 +127,17 @@ def problem(run: str, claimed: Claim) -> Problem:
         why += f" on {claimed.known.when[:10]}" if claimed.known.when else ""
     text = f"{artifact} says approved, but {why}: it counts as a draft; `{command}` makes it one"
     return Problem("claims-approval", text, artifact, "status", "approved", "draft", command)
+
+
+def _by_hand(run: str, claimed: Claim) -> Problem:
+    artifact, command = STEP[claimed.step].artifact, f"qrspi approve {run} {claimed.step}"
+    text = f"{not_written(claimed.line)}: {artifact} counts as a draft; `{command}` approves it"
+    return Problem("claims-approval", text, artifact, "status", "approved", "draft", command)
+
+
+def not_written(line: int) -> str:
+    where = f"{approvals.FILE}: line {line}"
+    return f"{where} was not written by `qrspi approve`, as far as the trail and git know"
 
 
 def lost(claimed: Claim) -> Problem:

@@ -19,6 +19,7 @@ from qrspi.core.yaml import frontmatter
 
 if TYPE_CHECKING:
     from qrspi.core.records.decisions import Claim
+    from qrspi.core.records.written_lines import Foreign
     from qrspi.core.rounds.loop import Loop
 
 
@@ -34,6 +35,7 @@ class Facts(NamedTuple):
     step: str = ""
     unread: Problem | None = None  # why nobody knows what was decided
     claims: Mapping[str, Claim] = {}  # drafts that say approved, by step
+    foreign: tuple[Foreign, ...] = ()  # approvals that no command wrote; not among the records
 
     @property
     def base(self) -> int:
@@ -68,16 +70,18 @@ def gather(
     if ask_git and not isinstance(decided, Problem):
         decided = _missed(tree, names, statuses) or decided
     unread, records = (decided, ()) if isinstance(decided, Problem) else (None, decided)
+    foreign = _foreign(tree, config) if ask_git and records else ()
     facts = Facts(
         tree=tree,
         config=config,
         route=route,
         statuses=statuses,
         tasks=tasks,
-        records=records,
+        records=_without(records, foreign),
         names=names,
         phase=_phase(tree) if "phases" in names else 1,
         unread=unread,
+        foreign=foreign,
     )
     return believed(facts), tuple(warnings)
 
@@ -114,9 +118,31 @@ def believed(facts: Facts) -> Facts:
     if not approved:
         return facts
     claimed = (claim_of(facts.tree, facts.records, step) for step in approved)
-    claims = {item.step: item for item in claimed if item}
+    claims = {item.step: _with_line(facts, item) for item in claimed if item}
     statuses: dict[str, Status] = {**facts.statuses, **dict.fromkeys(claims, "draft")}
     return facts._replace(statuses=statuses, claims=claims)
+
+
+def _foreign(tree: Tree, config: Config) -> tuple[Foreign, ...]:
+    if config.approvals != "recorded":
+        return ()
+    # Imported here: a run without a decision has no such line.
+    from qrspi.core.records import written_lines
+
+    return written_lines.foreign(tree, config.commit, closely=tree.decides)
+
+
+def _without(records: Sequence[Record], foreign: tuple[Foreign, ...]) -> Sequence[Record]:
+    if not foreign:
+        return records
+    from qrspi.core.records import written_lines
+
+    return written_lines.without(records, foreign)
+
+
+def _with_line(facts: Facts, claim: Claim) -> Claim:
+    lines = [one.number for one in facts.foreign if one.record.mark(claim.step)]
+    return claim._replace(line=lines[-1]) if lines else claim
 
 
 def claim_of(tree: Tree, records: Sequence[Record], step: str) -> Claim | None:

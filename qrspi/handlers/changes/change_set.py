@@ -19,7 +19,7 @@ from qrspi.core.hints import Literal, assert_never
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
-from qrspi.core.records import approvals, step_text
+from qrspi.core.records import approvals, step_text, written_lines
 from qrspi.core.records.approvals import Mark, Record
 from qrspi.core.rounds import manifest, round_list
 from qrspi.core.steps import text_parts
@@ -103,7 +103,7 @@ def _written(job: Job, change: ChangeSet) -> Performed:
 def write(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:
     match edit.kind:
         case "append":
-            return workspace.append(edit.path, edit.data)
+            return _append(workspace, edit)
         case "create":
             workspace.create(edit.path, edit.data)
         case "write":
@@ -115,6 +115,15 @@ def write(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:
         case _:
             assert_never(edit.kind)
     return ()
+
+
+def _append(workspace: Workspace, edit: Edit) -> tuple[Problem, ...]:
+    """A decision that the same command left when it was killed is not written twice."""
+    decides = edit.path == approvals.FILE
+    if left := written_lines.left_of(workspace, edit.data) if decides else None:
+        workspace.take_up(edit.path, *left)
+        return ()
+    return workspace.append(edit.path, edit.data)
 
 
 def _commit(job: Job, change: ChangeSet, repo: Repo) -> str | None:

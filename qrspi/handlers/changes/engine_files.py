@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 
-from qrspi.core.code_steps import integrate, test_results
+from qrspi.core.code_steps import baseline, integrate, test_results
 from qrspi.core.filenames import MANIFEST, is_own_at_top, is_own_review, round_number
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED, MARKER
-from qrspi.core.records import approvals, audit_trail, baseline, evidence
+from qrspi.core.records import approvals, audit_trail, evidence, written_lines
+from qrspi.core.records.vanished import DECISIONS
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.steps.cascade import FILE as CASCADES
@@ -39,7 +40,15 @@ def find(tree: Workspace, repo: Repo) -> Own:
     files = tuple(_files(tree, "reviews"))
     pages = _pages(tree, repo, sorted(_named_pages(tree).intersection(files)))
     paths = (*_ALWAYS, *top, *files, *rounds)
-    return Own(paths, (*(line for line in signed.values() if line), *pages))
+    return Own(paths, (*(line for line in signed.values() if line), *pages, *decided(tree)))
+
+
+def decided(tree: Workspace) -> Iterator[str]:
+    """The lines of the record that this commit brings, and that commands wrote."""
+    own = [one for one in tree.changes if one.path == approvals.FILE]
+    changes = [(one.before or "", one.after or "") for one in own]
+    before = tree.committed_of(DECISIONS).get(approvals.FILE, b"")
+    return written_lines.signatures(written_lines.new_since(tree, before, changes))
 
 
 def _named_pages(tree: Tree) -> set[str]:

@@ -27,7 +27,7 @@ from qrspi.core.steps.facts import Facts, status_of
 from qrspi.core.text import shell_words
 from qrspi.core.tree import Fault
 from qrspi.core.yaml import frontmatter, writer
-from qrspi.handlers.changes import change_set, code_repository
+from qrspi.handlers.changes import change_set, code_repository, merged_work
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.gates import audit, quality_approval
 from qrspi.handlers.gates.quality_approval import Approved
@@ -124,6 +124,7 @@ def plan_for(job: Job, current: Standing, consent: Consent) -> ChangeSet:
         return _change(job, step, (), problem)
     if problem := problem or _disagreement(job, current, consent):
         raise Refusal(problem)
+    merged_work.refuse_only_said(job, step)
     marked = change_set.mark(job.workspace, step)
     known = change_set.is_own_newest_approval(job, marked, consent.who)
     flag = "" if current.clean or current.settled else "unreviewed"

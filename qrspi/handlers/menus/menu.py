@@ -70,6 +70,13 @@ class More(NamedTuple):
 Plan = Callable[[Job, str, More], ChangeSet]
 
 
+def approves(change: ChangeSet) -> bool:
+    """Whichever menu it is of. The commit that a killed approval lacks is part of it."""
+    told = approvals.told_of("approve").encode()
+    lines = (edit.data for edit in change.edits if edit.path == approvals.FILE)
+    return change.handler == "approve" or any(told in data for data in lines)
+
+
 def about(job: Job, subject: Subject | None) -> Job:
     other = decide_findings.about(job, subject)
     if other is job:

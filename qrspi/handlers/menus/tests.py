@@ -7,14 +7,13 @@ from typing import Literal
 from qrspi.core.artifacts.branch_map import FILE as BRANCH_MAP
 from qrspi.core.artifacts.parallelization import BASELINE
 from qrspi.core.artifacts.task_file import task_path
-from qrspi.core.code_steps import shipping, test, test_results
+from qrspi.core.code_steps import baseline, shipping, test, test_results
+from qrspi.core.code_steps.baseline import Baseline
 from qrspi.core.code_steps.batch import FEATURE
 from qrspi.core.code_steps.test_results import Results
 from qrspi.core.filenames import slug_of
 from qrspi.core.pipeline import STEP, is_full
-from qrspi.core.records import baseline
 from qrspi.core.records.approvals import Record
-from qrspi.core.records.baseline import Baseline
 from qrspi.core.text import headings
 from qrspi.handlers.changes import change_set, code_repository
 from qrspi.handlers.changes.change_set import ChangeSet, Edit

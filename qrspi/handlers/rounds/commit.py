@@ -93,7 +93,8 @@ def _commit(
     since: str | None,
 ) -> str:
     message = f"docs(qrspi): review round {loop.round:02d} of {loop.subject.key} for "
-    committed = commits.commit(repo, files, message + slug_of(job.run), marks)
+    lines = (*marks, *engine_files.decided(job.workspace))
+    committed = commits.commit(repo, files, message + slug_of(job.run), lines)
     if isinstance(committed, Committed):
         return committed.commit
     # All of the round may have gone along with another commit of the engine.

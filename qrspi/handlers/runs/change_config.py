@@ -20,7 +20,7 @@ from qrspi.core.records import approvals, route_record
 from qrspi.core.records.approvals import Record
 from qrspi.core.steps import facts
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree
-from qrspi.handlers.changes import change_set
+from qrspi.handlers.changes import change_set, engine_files
 from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.git import commits, repository
@@ -82,7 +82,7 @@ def _write(workspace: Workspace, event: str, edit: Edit, surface: str) -> Edit:
     if repo is None:
         return edit
     message = f"docs(qrspi): {event} for {slug_of(workspace.name)}"
-    done = commits.commit(repo, list(changed), message)
+    done = commits.commit(repo, list(changed), message, tuple(engine_files.decided(workspace)))
     return (
         edit._replace(commit=done.commit, committed=changed)
         if isinstance(done, Committed)

@@ -15,6 +15,7 @@ from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import CLOSED, MARKER, REQUEST, STEPS, Subject, subject
+from qrspi.core.proof import approval_proof
 from qrspi.core.proof import vanished as proof
 from qrspi.core.proof.run_history import SHALLOW, RunHistory
 from qrspi.core.records import approvals, step_text, vanished
@@ -221,7 +222,9 @@ def _named_elsewhere(tree: CommittedTree, run: RunDir, known: set[str]) -> Itera
     history = _history(run)
     if history and history.is_shallow:
         yield Sign("note", run.name, SHALLOW)
-    for gap in proof.check(tree, history, records):
+    config = configs.read(tree.read("config.md", CONFIG_LIMIT))
+    claimed = approval_proof.by_hand(tree, config, records)
+    for gap in (*proof.check(tree, history, records), *claimed):
         if gap.file not in known:
             yield Sign("problem", run.name, f"{gap.file}: {gap.because}")
 

@@ -15,7 +15,7 @@ from qrspi.core.pipeline import REQUEST, ROUTES, STEPS
 from qrspi.core.records import approvals, step_text
 from qrspi.core.steps.authoring import EMPTY_GOALS
 from qrspi.core.tree import Fault, Tree
-from qrspi.handlers.changes import change_set, code_repository
+from qrspi.handlers.changes import change_set, code_repository, engine_files
 from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Options, Performed
 from qrspi.handlers.runs import change_config
@@ -219,5 +219,7 @@ def commit_start(ground: Ground, run: DiskTree) -> str | None:
     texts = (name for step in STEPS for name in step_text.paths(run, step.name))
     repo = ground.repo._replace(path=run.path)
     message = f"docs(qrspi): start {slug_of(run.name)}"
-    committed = commits.commit(repo, ("config.md", approvals.FILE, REQUEST, *texts), message)
+    files = ("config.md", approvals.FILE, REQUEST, *texts)
+    signed = tuple(engine_files.decided(Workspace(run.path)))
+    committed = commits.commit(repo, files, message, signed)
     return committed.commit if isinstance(committed, Committed) else None

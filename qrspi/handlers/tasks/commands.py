@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from qrspi.core import trust
-from qrspi.core.code_steps import gate_records, integrate, shipping, test_results
+from qrspi.core.code_steps import baseline, gate_records, integrate, shipping, test_results
+from qrspi.core.code_steps.baseline import Baseline
 from qrspi.core.code_steps.test_results import Results
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config.reader import NO_TESTS
@@ -11,8 +12,7 @@ from qrspi.core.errors import Refusal
 from qrspi.core.filenames import round_name, round_number
 from qrspi.core.model import Problem, TestState
 from qrspi.core.pipeline import STEP
-from qrspi.core.records import audit_trail, baseline
-from qrspi.core.records.baseline import Baseline
+from qrspi.core.records import audit_trail
 from qrspi.core.steps import permits
 from qrspi.core.tree import Tree, entries
 from qrspi.core.yaml.writer import quote

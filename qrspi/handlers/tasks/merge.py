@@ -6,7 +6,7 @@ task for somebody to do by hand.
 
 from __future__ import annotations
 
-from qrspi.core.code_steps import gate_records, integrate
+from qrspi.core.code_steps import gate_records
 from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.errors import Refusal
@@ -14,7 +14,7 @@ from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.text.shortened import few
-from qrspi.handlers.changes import code_repository, review_target, task_base
+from qrspi.handlers.changes import code_repository, merged_work, review_target, task_base
 from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.changes.code_repository import Workplace
 from qrspi.handlers.jobs.job import Job, Performed
@@ -27,7 +27,7 @@ def handle(job: Job) -> Performed:
     step = job.facts.step
     place = code_repository.find(job)
     verb = f"run `qrspi next {job.run}`"
-    waiting = integrate.pending(job.workspace, integrate.work(job.facts).wanted)
+    waiting = merged_work.waiting(job, place)
     if waiting:
         code_repository.named(job, place)
     code_repository.checked_out(place, verb)

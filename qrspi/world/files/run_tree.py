@@ -18,6 +18,7 @@ from qrspi.core.tree import (
     Fault,
     Kind,
     Rows,
+    Vouched,
     one_by_one,
 )
 
@@ -79,6 +80,10 @@ class DiskTree:
         if self._in_git is None:
             self._in_git = inside_git(self.path)
         return self._in_git
+
+    @property
+    def decides(self) -> bool:
+        return False
 
     def head(self, path: str) -> bytes | Fault:
         return self._load(path, HEAD)
@@ -163,6 +168,9 @@ class DiskTree:
 
     def signed(self, line: str) -> bool:
         return False
+
+    def vouched(self, path: str) -> Vouched | None:
+        return None
 
     def descriptor(self, path: str) -> int | Fault:
         """A descriptor of a regular file below the run, for the caller to close."""

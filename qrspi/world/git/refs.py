@@ -90,6 +90,17 @@ def is_ancestor(repo: Repo, old: str, new: str) -> bool:
     return not command.read(repo.path, ["merge-base", "--is-ancestor", old, new], ok=(0, 1)).status
 
 
+def lacking(repo: Repo, commits: Sequence[str], tip: str) -> frozenset[str]:
+    """Of these commits, those that are not in the history of `tip`, or nowhere."""
+    absent = {name for name in commits if resolve(repo, name) is None}
+    there = [name for name in commits if name not in absent]
+    if not there:
+        return frozenset(absent)
+    args = ["rev-list", *there, f"^{tip}", "--"]
+    new = command.read(repo.path, args).out.decode("ascii", "replace").split()
+    return frozenset(absent.union(there).intersection(absent.union(new)))
+
+
 def has_own_work(repo: Repo, commit: str, others: Sequence[str]) -> bool:
     """Whether it has commits, apart from merges, that none of the others has."""
     for name in (commit, *others):

@@ -7,13 +7,16 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from functools import lru_cache
 
 from qrspi.core.proof.run_history import Before, Commit, RunHistory
+from qrspi.core.records import written_lines
 from qrspi.core.records.vanished import LOGS
-from qrspi.core.tree import Earlier
+from qrspi.core.records.written_lines import SIGNATURE
+from qrspi.core.tree import Earlier, Vouched
 from qrspi.world.git import branches, command, commits
 from qrspi.world.git.refs import head
-from qrspi.world.git.repository import Repo
+from qrspi.world.git.repository import Repo, commit_by_files
 
 _LOG = ("log", "-z", "--no-renames", "--name-only", "--encoding=UTF-8", "--no-color")
 _FORMAT = "--format=%x00%H%x00%B%x00"
@@ -59,6 +62,27 @@ def earlier(repo: Repo, path: str, digests: Collection[str]) -> tuple[Earlier, .
         if digest in digests and digest not in found:
             found[digest] = Earlier(digest, data, sha, branches.with_commit(repo, sha))
     return tuple(found.values())
+
+
+def vouched(repo: Repo, path: str) -> Vouched:
+    """While HEAD is the same commit it says the same."""
+    if head(repo) is None:
+        return Vouched(frozenset(), signs=False)
+    if commit := commit_by_files(repo):
+        return _of_commit(repo, commit, path)
+    return _of_commit.__wrapped__(repo, "HEAD", path)
+
+
+@lru_cache(maxsize=4)
+def _of_commit(repo: Repo, commit: str, path: str) -> Vouched:
+    """Of a run that older engines worked on, what it had before the first commit that signs; of a
+    history that is cut off, whatever it has."""
+    args = ["rev-list", "--max-count=5000", "--encoding=UTF-8", "--fixed-strings"]
+    which = [f"--grep={SIGNATURE}", "--format=%x00%H%x00%B", commit, "--", *command.literal([path])]
+    _, *parts = command.read(repo.path, [*args, *which]).text.split("\0")
+    shas, messages = parts[::2], parts[1::2]
+    first = f"{shas[-1]}^" if shas and not _is_shallow(repo) else commit
+    return written_lines.vouched(messages, commits.content(repo, first, path) or b"")
 
 
 def _cut(repo: Repo, changes: bytes) -> Iterator[Before]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 from qrspi.core.hints import TYPE_CHECKING
-from qrspi.core.tree import Earlier
+from qrspi.core.tree import Earlier, Vouched
 from qrspi.world.files.run_tree import DiskTree
 
 if TYPE_CHECKING:
@@ -96,6 +96,19 @@ class CommittedTree(DiskTree):
             return runs_elsewhere.holding(repo, paths) if repo else ("", frozenset())
         except Halt:
             return "", frozenset()
+
+    def vouched(self, path: str) -> Vouched | None:
+        if not self.in_git:
+            return None
+        # Imported here: only a line that no command here wrote is asked about.
+        from qrspi.core.errors import Halt
+        from qrspi.world.git import repository, run_log
+
+        try:
+            repo = repository.find(self.path)
+            return run_log.vouched(repo, path) if repo else None
+        except Halt:
+            return None
 
     def _may_lack(self, path: str) -> bool:
         # Imported here: many runs at once are looked at without it.

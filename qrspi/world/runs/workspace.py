@@ -53,6 +53,10 @@ class Workspace(CommittedTree):
         return self._in_git
 
     @property
+    def decides(self) -> bool:
+        return True
+
+    @property
     def at_rest(self) -> bool:
         """Whether nobody holds the run, and no killed command left anything to clean up."""
         said = self.read(LOCK, 200)
@@ -150,6 +154,12 @@ class Workspace(CommittedTree):
             after = self._hash(path, directory, name)
             if after != before:
                 self._note(path, before, after)
+
+    def take_up(self, path: str, before: str, after: str) -> None:
+        """Answer for the end of a log that a killed command wrote: hashes without and with it."""
+        with self._place(path) as (directory, name):
+            _sync_both(directory, name)
+            self._note(path, before or None, after)
 
     def remove(self, path: str) -> bool:
         """Delete a regular file; False when there is none."""

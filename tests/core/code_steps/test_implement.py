@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from qrspi.core import reviewers
-from qrspi.core.code_steps import batch, gate_records, task_state, test_results
+from qrspi.core.code_steps import baseline, batch, gate_records, task_state, test_results
+from qrspi.core.code_steps.baseline import Baseline
 from qrspi.core.code_steps.batch import fix_rounds, next_fix_round, repairs
 from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.code_steps.task_state import TERMINAL, TaskState
@@ -17,8 +18,7 @@ from qrspi.core.derivation.derive import derive, survey
 from qrspi.core.filenames import RoundPaths
 from qrspi.core.model import Ask, Next
 from qrspi.core.pipeline import subject, subject_of
-from qrspi.core.records import baseline, task_records
-from qrspi.core.records.baseline import Baseline
+from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Reopened
 from qrspi.core.rounds import loop, verified_file
 from qrspi.core.steps.facts import Facts

@@ -50,4 +50,5 @@ def test_a_record_proves_one_choice_about_one_finding_of_one_round(
     ],
 )
 def test_a_record_proves_one_ending_of_one_task(records: tuple[Record, ...], proven: bool) -> None:
-    assert (decisions.of_task(records, "task-01", "skipped") is not None) == proven
+    found = decisions.of_task(records, "task-01")
+    assert (found is not None and found.option == "skipped") == proven

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from qrspi.core.agents import prompt_orders
+from qrspi.core.records.written_lines import name_of
 from qrspi.handlers.agents.assignments import assignments
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import ChangeSet
@@ -95,7 +96,11 @@ def test_a_decision_is_one_commit_of_all_that_is_there(gate: Gate) -> None:
     assert gate.git("log", "-1", "--format=%s") == (
         "docs(qrspi): decide about findings in round 01 of goals for user-auth"
     )
-    assert gate.git("log", "-1", "--format=%b") == f"QRSPI-Decision: {runs.RUN}/goals/01"
+    last = (gate.run / "approvals.jsonl").read_bytes().splitlines()[-1]
+    assert gate.git("log", "-1", "--format=%b").splitlines() == [
+        f"QRSPI-Decision: {runs.RUN}/goals/01",
+        f"QRSPI-Record: {name_of(last)}",
+    ]
     assert gate.status() == []
 
 

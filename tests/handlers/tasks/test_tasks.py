@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 from qrspi.core import trust
-from qrspi.core.code_steps import shipping
+from qrspi.core.code_steps import baseline, shipping
 from qrspi.core.derivation import waiting
 from qrspi.core.derivation.derive import derive, survey
 from qrspi.core.errors import Halt, Misuse, Refusal
 from qrspi.core.filenames import prompt_file
 from qrspi.core.model import Ask
-from qrspi.core.records import baseline
 from qrspi.core.records import task_records as taskfiles
 from qrspi.core.records.task_records import Report, ReportStatus, Start
 from qrspi.core.tree import Fault
