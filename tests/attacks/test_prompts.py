@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import quick, runs, scenes
-from tests.attacks.arena import Arena, workshop
+from tests.attacks.arena import LOOKS, SECRET, Arena, workshop
 from tests.attacks.trial import attack
 
 pytestmark = pytest.mark.rule("SEC-23")
@@ -124,3 +124,29 @@ def test_a_name(arena: Arena, way: str) -> None:
 
 def plan(root: Path) -> Path:
     return quick.make(root, "plan", git=True)
+
+
+@attack(
+    "a clone",
+    "the text of a role is a link to a private file",
+    {
+        "in the project": (".qrspi/agents", False),
+        "in the run": ("docs/qrspi/{}/.qrspi/agents", False),
+        "in the project, its folder": (".qrspi/agents", True),
+        "in the run, its folder": ("docs/qrspi/{}/.qrspi/agents", True),
+    },
+)
+def test_a_linked_role(arena: Arena, way: tuple[str, bool]) -> None:
+    run = arena.scene(scenes.prepared)
+    place, whole = way
+    folder = arena.project / place.format(run.name)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if whole:
+        folder.symlink_to(arena.outside)
+    else:
+        folder.mkdir(exist_ok=True)
+        (folder / "reviewer-quality.md").symlink_to(arena.outside / "private.md")
+    for words in (*LOOKS, "next", "prompt quality-claude", "trust --yes", "prompt quality-claude"):
+        arena.qrspi(*words.split())
+    prompts = [file for file in run.rglob("*") if file.is_file() and not file.is_symlink()]
+    assert not [file for file in prompts if SECRET in file.read_text(errors="replace")]

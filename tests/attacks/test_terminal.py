@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import runs, scenes
-from tests.attacks.arena import LOOKS, Arena
+from tests.attacks.arena import LOOKS, Arena, workshop
 from tests.attacks.trial import attack
 from tests.cli.terminal import Terminal
+from tests.deliveries import task
 
 pytestmark = pytest.mark.rule("SEC-04", "SEC-23")
 OBEYED = {
@@ -30,6 +32,8 @@ OBEYED = {
     "an annotation": "\ufff9\ufffb",
     "nothing wide": "\u200b\u200d\u2060\ufeff",
     "a deprecated format": "\u206a\u206f",
+    "a blank": "\u2800\u3164",
+    "nobody's letters": "\ue000\u0378\uffff",
 }
 
 
@@ -120,3 +124,17 @@ def test_a_question(arena: Arena, way: str) -> None:
         terminal.type("n\n")
         assert terminal.end() != 0
     assert b"status: draft" in (run / "goals.md").read_bytes()
+
+
+@attack(
+    "an agent",
+    "characters that a terminal obeys stand in the title of a task",
+    {name: OBEYED[name] for name in ("an escape", "a title", "one byte", "right to left", "a tag")},
+)
+def test_a_task(arena: Arena, way: str) -> None:
+    text = re.sub(r"(?m)^# Task 01.*$", f"# Task 01: Do {way} it", task(1).decode())
+    shop = workshop(arena, **{"tasks/task-01.md": text.encode()})
+    shop.next()
+    for command in (*LOOKS, "next", "task list --json"):
+        raw = unseen(arena.qrspi(*command.split()).text, way)
+        assert raw == [], command

@@ -159,12 +159,9 @@ def evaluate(facts: Facts, item: Item, earlier: Mapping[str, TaskState]) -> Task
 
 
 def _ended(facts: Facts, task: TaskState, outcome: TaskOutcome) -> TaskState:
-    decided = decisions.of_task(facts.records, task.key)
-    ending = next((one for one in task_records.ENDINGS if decided and decided.option == one), None)
-    decided = decided if ending else None
+    ending, decided = decisions.end_of(facts.records, task.key, outcome)
     why, loop = decisions.ended(outcome, decided), _loop(facts, task.key)
-    state = ending or outcome.ending
-    task = task._replace(state=state, because=(why,), loop=loop, decided=decided)
+    task = task._replace(state=ending, because=(why,), loop=loop, decided=decided)
     settled = loop.nothing_open(task.commit) if task.state == "accepted-with-issues" else ""
     return task._replace(state="accepted", because=(why, settled)) if settled else task
 

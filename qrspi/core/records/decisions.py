@@ -22,7 +22,7 @@ from qrspi.core.text.shortened import few
 from qrspi.core.tree import Tree
 
 if TYPE_CHECKING:
-    from qrspi.core.records.task_records import TaskOutcome
+    from qrspi.core.records.task_records import Ending, TaskOutcome
 
 _NAMED = 3  # files
 UNRECORDED = "no decision is on record"
@@ -79,6 +79,17 @@ def of_task(records: Iterable[Record], key: str) -> Record | None:
     decided_on = _of_this_phase(records, key, "task")
     own = [record for record in decided_on if record.event == "task" and record.step == key]
     return own[-1] if own else None
+
+
+def end_of(
+    records: Iterable[Record], key: str, outcome: TaskOutcome
+) -> tuple[Ending, Record | None]:
+    """What a person said counts, whatever the file says."""
+    from qrspi.core.records.task_records import ENDINGS  # many runs have no task
+
+    decided = of_task(records, key)
+    ending = next((one for one in ENDINGS if decided and decided.option == one), None)
+    return (ending, decided) if ending else (outcome.ending, None)
 
 
 def ended(outcome: TaskOutcome, decided: Record | None) -> str:

@@ -124,7 +124,8 @@ def plan_for(job: Job, current: Standing, consent: Consent) -> ChangeSet:
         return _change(job, step, (), problem)
     if problem := problem or _disagreement(job, current, consent):
         raise Refusal(problem)
-    merged_work.refuse_only_said(job, step)
+    if step in merged_work.STEPS:
+        merged_work.refuse_only_said(job, step)
     marked = change_set.mark(job.workspace, step)
     known = change_set.is_own_newest_approval(job, marked, consent.who)
     flag = "" if current.clean or current.settled else "unreviewed"
