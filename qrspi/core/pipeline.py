@@ -1,6 +1,7 @@
 """The tables of the pipeline: steps, artifacts, routes, prerequisites, review subjects."""
 
 from collections.abc import Container
+from functools import lru_cache
 
 from qrspi.core.filenames import is_repair, task_key
 from qrspi.core.named_tuple import NamedTuple
@@ -125,6 +126,8 @@ class Subject(NamedTuple):
     @property
     def artifact(self) -> str:
         """Run-relative: the step's artifact, or the task's own file."""
+        if self.key in STEP:
+            return STEP[self.key].artifact
         if self.is_repair:
             return f"fixes/{self.key}.md"
         return f"tasks/{self.key}.md" if self.is_task else STEP[self.step].artifact
@@ -136,6 +139,7 @@ def subject_of(key: str) -> Subject:
     return known
 
 
+@lru_cache(maxsize=256)  # one look at a run asks some ten times
 def subject(word: str) -> Subject | None:
     """The subject a STEP argument names: a step, `implement-gate`, a task or a repair."""
     if word in STEP:

@@ -13,6 +13,7 @@ from qrspi.core.tree import (
     Earlier,
     Entry,
     Fault,
+    Kind,
     Rows,
     Tree,
     TreeOver,
@@ -30,7 +31,7 @@ class Snapshot(TreeOver):
         self._whole: dict[tuple[str, int], bytes | Fault] = {}
         self._tails: dict[tuple[str, int], bytes | Fault] = {}
         self._listings: dict[str, tuple[Entry, ...] | Fault] = {}
-        self._names: dict[str, frozenset[str]] = {}
+        self._kinds: dict[str, dict[str, Kind]] = {}  # of what a listing has, by folder
         self._asked_elsewhere = False  # git or a database
 
     def head(self, path: str) -> bytes | Fault:
@@ -74,9 +75,9 @@ class Snapshot(TreeOver):
             known = _ABSENT if path and self._lacks(path) else self._tree.entries(path)
             self._listings[path] = known
             if not isinstance(known, Fault):
-                self._names[path] = frozenset([entry.name for entry in known])
+                self._kinds[path] = dict(known)
             elif known.kind == "absent":
-                self._names[path] = frozenset()
+                self._kinds[path] = {}
         return known
 
     def rows(self, path: str, *queries: str) -> tuple[Rows, ...] | Fault:
@@ -139,5 +140,5 @@ class Snapshot(TreeOver):
     def _lacks(self, path: str) -> bool:
         """Whether the folder was listed and the name is not in it."""
         parent, _, name = path.rpartition("/")
-        names = self._names.get(parent)
-        return names is not None and name not in names
+        kinds = self._kinds.get(parent)
+        return kinds is not None and name not in kinds

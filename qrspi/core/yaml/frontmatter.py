@@ -1,9 +1,10 @@
 """Frontmatter: split it from the body, and read it."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 
 from qrspi.core import patterns
+from qrspi.core.hints import Any
 from qrspi.core.model import Code, Problem, Status
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import FRONTMATTER_LIMIT, Fault
@@ -206,13 +207,18 @@ def each_without(texts: Iterable[bytes], keys: tuple[str, ...]) -> Iterator[tupl
     """What is before the NUL and behind it, of each. Texts of one step mostly begin alike."""
     before = kept = b""
     for data in texts:
-        if not (before.endswith(b"\n") and data.startswith(before)):
-            block = _block(data)
-            if not isinstance(block, _Block):
-                yield b"", data.removeprefix(BOM)
-                continue
-            before, kept = data[: block.body], _left_out_of(data[block.start : block.end], keys)
-        yield kept, data[len(before) :]
+        size = len(before)
+        if size and data[:size] == before:
+            yield kept, data[size:]
+            continue
+        block = _block(data)
+        if not isinstance(block, _Block):
+            yield b"", data.removeprefix(BOM)
+            continue
+        kept = _left_out_of(data[block.start : block.end], keys)
+        yield kept, data[block.body :]
+        # A last line that was cut off may go on in the next text.
+        before = data[: block.body] if data[block.body - 1 : block.body] == b"\n" else b""
 
 
 def _left_out_of(source: bytes, keys: tuple[str, ...]) -> bytes:
@@ -255,9 +261,15 @@ def body_hash(bodies: Iterable[bytes]) -> str:
 
 
 def hash_as_is(text: bytes) -> str:
+    digest: str = _sha256()(text).hexdigest()
+    return digest
+
+
+@cache
+def _sha256() -> Callable[[bytes], Any]:
     from qrspi.core.digest import sha256
 
-    return sha256(text).hexdigest()
+    return sha256
 
 
 def _without_line_ends(text: bytes) -> bytes:
