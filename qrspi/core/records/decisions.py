@@ -18,7 +18,6 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
 from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Record, newest_first, told_of
-from qrspi.core.text.shortened import few
 from qrspi.core.tree import Tree
 
 if TYPE_CHECKING:
@@ -131,9 +130,12 @@ def problem(run: str, claimed: Claim) -> Problem:
     if claimed.line:
         return _by_hand(run, claimed)
     if claimed.known:
-        beside = [file for file in claimed.changed if file != artifact]
-        other = f"another text of {few(claimed.changed, _NAMED)}" if beside else "another text"
-        what = "its body alone, as far as the record says" if claimed.only_body else other
+        what = "its body alone, as far as the record says" if claimed.only_body else "another text"
+        if any(file != artifact for file in claimed.changed) and not claimed.only_body:
+            # Imported here: nearly every approved text is what was approved.
+            from qrspi.core.text.shortened import few
+
+            what = f"another text of {few(claimed.changed, _NAMED)}"
         why = f"{claimed.known.person or 'somebody'} approved {what}"
         why += f" on {claimed.known.when[:10]}" if claimed.known.when else ""
     text = f"{artifact} says approved, but {why}: it counts as a draft; `{command}` makes it one"

@@ -13,7 +13,6 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import MARKER, STEP, is_full, needs_tasks, prerequisites, subject_of
 from qrspi.core.records import approvals, step_text
 from qrspi.core.records.approvals import Approval, Record
-from qrspi.core.text import shortened
 from qrspi.core.tree import Fault, Tree, entries
 from qrspi.core.yaml import frontmatter
 
@@ -271,7 +270,7 @@ def _edited(facts: Facts, step: str) -> Problem:
     what = "changed after it was approved"
     if claim and claim.only_body:
         what = "may have changed after it was approved, as the record is of its body alone"
-    named, artifact = shortened.few(files, 3), STEP[step].artifact
+    named, artifact = _few(files), STEP[step].artifact
     it = "it" if files == (artifact,) else artifact
     text = f"{named} {what}; {show}`{command}` makes {it} a draft again"
     return Problem("edited-after-approval", text, file=artifact, found=named, hint=command)
@@ -283,12 +282,19 @@ def changed_files(facts: Facts, step: str, known: Record | None) -> tuple[str, .
     return text_parts.changed_files(facts.tree, step, known) if known else (STEP[step].artifact,)
 
 
+def _few(files: Sequence[str]) -> str:
+    # Imported here: nearly every approved text is what was approved.
+    from qrspi.core.text import shortened
+
+    return shortened.few(files, 3)
+
+
 def _upstream_changed(facts: Facts, approved: list[str]) -> list[Problem]:
     problems = []
     for at, step in enumerate(approved):
         before = {up: _record_before(facts.records, step, up) for up in approved[:at]}
         names = ", ".join(
-            shortened.few(changed_files(facts, up, known), 3)
+            _few(changed_files(facts, up, known))
             for up, known in before.items()
             if known and not step_text.is_unchanged(facts.tree, subject_of(up), known.body_hash)
         )
