@@ -164,7 +164,7 @@ def _audited(tree: Tree, performed: Mapping[str, Any]) -> Iterator[str]:
 SENTENCES: dict[str, str | Callable[[Tree, Mapping[str, Any]], Iterator[str]]] = {
     "prepare-round": _prepared,
     "assemble": _assembled,
-    "commit-round": "commits the round, and keeps the name of the commit",
+    "commit-round": "commits the round",
     "choose-loop": "goes on until a round is clean, as nobody asked to see it sooner",
     "write-prompts": _prompted,
     "cascade": "says why in cascade-audit.log, then approves {step} without a person",

@@ -127,7 +127,7 @@ def before(job: Job, derived: Due | None) -> Due | None:
         from qrspi.handlers.runs import change_config
 
         return Due(change_config.backfill, "whole")
-    return due or _not_here(job) or _unwritten(job) or _undrafted(job)
+    return due or _not_here(job) or _unwritten(job) or _undrafted(job) or _left_round(job)
 
 
 def _only_said(job: Job) -> Due | None:
@@ -170,6 +170,15 @@ def _undrafted(job: Job) -> Due | None:
     from qrspi.handlers.tasks import drafts
 
     return Due(drafts.commit, "uncommitted") if drafts.uncommitted(job) else None
+
+
+def _left_round(job: Job) -> Due | None:
+    """Whoever is asked about a round may sit before a clone."""
+    if job.next.who != "human" or job.loop is None:
+        return None
+    from qrspi.handlers.rounds import commit
+
+    return Due(commit.put_on_record, "uncommitted") if commit.is_left(job) else None
 
 
 def _cut_off(job: Job, derived: Due | None) -> Due | None:

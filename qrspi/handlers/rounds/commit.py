@@ -11,7 +11,7 @@ from qrspi.core.rounds import convergence, dispositions
 from qrspi.core.rounds import manifest as manifests
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.tree import Fault, Tree, content
-from qrspi.handlers.changes import engine_files, review_target
+from qrspi.handlers.changes import change_set, engine_files, review_target
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.world.git import commits, refs, repository, tracked_files
 from qrspi.world.git.commits import Committed
@@ -31,6 +31,27 @@ def handle(job: Job) -> Performed:
             _anchor(job, loop, repo)
         files += (loop.paths.anchor,)
     return Performed("commit-round", loop.subject.key, loop.round, files)
+
+
+def is_left(job: Job) -> bool:
+    """A round without findings is closed as soon as it is assembled; a clone does not have it yet."""
+    loop = job.loop
+    if loop is None or loop.stage != "closed" or loop.subject.is_task or loop.imported:
+        return False
+    if not job.commits or job.options.dry_run or not loop.verified:
+        return False
+    repo = repository.find(job.workspace.path)
+    if repo is None or not refs.head(repo):
+        return False
+    known = commits.contents_at_head(repo, (loop.paths.verified,))
+    return known.get(loop.paths.verified) != loop.verified
+
+
+def put_on_record(job: Job) -> Performed:
+    """Without an anchor: no later round is held against one that kept nothing."""
+    loop = job.round_loop
+    change_set.commit_files(job, (), f"review round {loop.round:02d} of {loop.subject.key}")
+    return Performed("commit-round", loop.subject.key, loop.round)
 
 
 def dispose(job: Job) -> Performed:
