@@ -34,7 +34,7 @@ def handle(job: Job) -> Performed:
 
 
 def is_left(job: Job) -> bool:
-    """A round without findings is closed as soon as it is assembled; a clone does not have it yet."""
+    """A round that kept nothing is closed as soon as it is assembled; a clone does not have it."""
     loop = job.loop
     if loop is None or loop.stage != "closed" or loop.subject.is_task or loop.imported:
         return False
