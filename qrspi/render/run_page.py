@@ -65,7 +65,7 @@ def _awaited(awaited: AwaitedFile) -> dict[str, Any]:
 
 
 def next_document(following: Next) -> dict[str, Any]:
-    from qrspi.core.derivation.awaited_files import awaited
+    from qrspi.core.derivation import awaited_files
 
     document: dict[str, Any] = {
         "action": following.action,
@@ -74,8 +74,8 @@ def next_document(following: Next) -> dict[str, Any]:
         "because": list(following.because),
         "step": following.step or None,
         "round": following.round or None,
-        "missing": [_awaited(one) for one in awaited(following)],
-        "waits_for": list(following.missing),
+        "missing": [_awaited(one) for one in awaited_files.awaited(following)],
+        "waits_for": list(awaited_files.names(following)),
         "inputs": list(following.inputs),
         "prompts": [prompt_file(ask) for ask in (*following.asks, *following.beside)],
         "options": options(following.options),
@@ -156,9 +156,11 @@ def next_lines(following: Next, *, explain: bool = False, paint: Paint = plain) 
     lines = [f"{paint('Next:', 'cyan')} {one_line(following.summary)}"]
     lines += [f"  {one_line(line)}" for line in following.care]
     if explain:
+        from qrspi.core.derivation import awaited_files
+
         lines += [f"  because {one_line(reason)}" for reason in following.because]
         lines += [f"  reads {one_line(name)}" for name in following.inputs]
-        lines += [f"  needs {one_line(name)}" for name in following.missing]
+        lines += [f"  needs {one_line(name)}" for name in awaited_files.names(following)]
     elif following.action == "blocked" and following.kind != "config":  # whose errors are listed
         lines += [f"  and {one_line(reason)}" for reason in following.because[1:MOST_REASONS]]
     if following.who == "human":

@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.cli.conftest import Call
-from tests.deliveries import finished, full, quick, task
+from tests.deliveries import TAGS, finished, full, quick, task
 from tests.handlers.tasks.test_delivery import TESTERS
 from tests.handlers.workshop import Workshop
 
@@ -227,6 +227,33 @@ def test_reviewers_of_all_tasks_that_are_ready_are_offered_together(
         f"{folders[0]}/spec-claude.md",
         *(f"{folders[1]}/{tag}.md" for tag in tags),
     ]
+
+
+@pytest.mark.rule("LIV-03", "LIV-14")
+def test_a_task_that_is_still_worked_on_is_awaited_beside_the_review_of_another(
+    shop: Workshop, qrspi: Call
+) -> None:
+    qrspi("next")
+    shop.deliver("task-01", "a.py", "x = 1\n")
+    said = checked(qrspi("next", "--json").json, "next")["next"]
+    assert said["waits_for"] == ["task-01/spec-claude", "task-02"]
+    assert [one["file"] for one in said["missing"]] == [
+        "reviews/tasks/task-01/round-01/spec-claude.finding-F01.md",
+        "reviews/tasks/task-02/report.md",
+    ]
+    place = ".worktrees/user-auth/task-02"
+    assert said["summary"].endswith(
+        f" At the same time: an implementer of task-02 in {place}, unless one is at work there."
+    )
+    assert all(shop.has(prompt) for prompt in said["prompts"])
+    assert qrspi("prompt", RUN, "task-02").out.encode() == shop.data(said["prompts"][1])
+    for listing in (("prompt",), ("dispatch", "list")):
+        waiting = qrspi(*listing, RUN, "--json").json["waiting"]
+        assert [one["name"] for one in waiting] == said["waits_for"]
+    shop.review("task-01", 1, TAGS, wrong="It does not add up.")
+    qrspi("next")
+    said = checked(qrspi("next", "--json").json, "next")["next"]
+    assert (said["kind"], said["waits_for"]) == ("implement", ["task-01", "task-02"])
 
 
 # cleaning up

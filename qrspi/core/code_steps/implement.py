@@ -345,8 +345,7 @@ def pick_action(facts: Facts, states: tuple[TaskState, ...]) -> Answer | None:
     """The one next action over many tasks: what the engine can do, then agents, then people. None
     when every task has come to its end.
 
-    Reviews come before implementers: a host that asks again while some of those are still at
-    work must not be told to send them twice.
+    Reviews come before implementers, who may all be at work already.
     """
     waiting = tuple((task, task.next) for task in states if task.next)
     first = _first(waiting, lambda answer: answer.who == "engine" and answer.kind != "start-tasks")
@@ -357,7 +356,7 @@ def pick_action(facts: Facts, states: tuple[TaskState, ...]) -> Answer | None:
     first = _first(waiting, lambda answer: answer.who == "agent" and answer.kind != "implement")
     first = first or _first(waiting, lambda following: following.action == "apply-fixes")
     if first:
-        return _with_others(first, waiting)
+        return _with_others(first, states)
     if sent := tuple(task for task in states if task.state == "implementing"):
         return Answer(implementers.send(facts, sent, now=True), sent[0].loop)
     if held := tuple(task for task in states if task.state == "held"):
@@ -367,23 +366,26 @@ def pick_action(facts: Facts, states: tuple[TaskState, ...]) -> Answer | None:
     return _first(waiting, lambda answer: answer.who == "human")
 
 
-def _with_others(first: Answer, waiting: tuple[tuple[TaskState, Next], ...]) -> Answer:
-    """Reviewers and verifiers of other tasks need not wait for those of the first task."""
+def _with_others(first: Answer, states: tuple[TaskState, ...]) -> Answer:
+    """Agents of other tasks need not wait for those of the first task."""
     others = [
-        following
-        for task, following in waiting
-        if following.who == "agent" and following.action in ("review", "verify") and following.asks
+        (task, task.next)
+        for task in states
+        if task.next and task.next.who == "agent" and task.next.asks
         if task.key != first.next.step
     ]
-    if not others or first.next.action not in ("review", "verify"):
+    if not others:
         return first
-    words = "; ".join(map(_awaited, others))
+    words = "; ".join(_awaited(task, answer) for task, answer in others)
     summary = f"{first.next.summary} At the same time: {words}."
-    asks = tuple(ask for answer in others for ask in answer.asks)
+    asks = tuple(ask for _, answer in others for ask in answer.asks)
     return first._replace(next=first.next._replace(summary=summary, beside=asks))
 
 
-def _awaited(answer: Next) -> str:
+def _awaited(task: TaskState, answer: Next) -> str:
+    if answer.action not in ("review", "verify"):
+        place = f" in {task.start.worktree}" if task.start else ""
+        return f"{implementers.who(task)} of {task.key}{place}, unless one is at work there"
     review = answer.action == "review"
     what = counted(len(answer.asks), "reviewer" if review else "finding")
     tags = ", ".join(ask.label for ask in answer.asks)

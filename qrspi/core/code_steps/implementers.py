@@ -37,8 +37,8 @@ def send(facts: Facts, tasks: tuple[TaskState, ...], *, now: bool = False) -> Ne
     testers = tuple(task for task in tasks if writes_tests(task))
     others = tuple(task for task in tasks if task not in testers)
     sentences = (
-        _sent(facts, "a test writer", testers, now),
-        _sent(facts, "an implementer", others, now),
+        _sent(facts, testers, now),
+        _sent(facts, others, now),
     )
     return Next(
         action="dispatch-tasks",
@@ -54,16 +54,20 @@ def send(facts: Facts, tasks: tuple[TaskState, ...], *, now: bool = False) -> Ne
     )
 
 
-def _sent(facts: Facts, who: str, tasks: tuple[TaskState, ...], now: bool) -> str:
+def who(task: TaskState) -> str:
+    return "a test writer" if writes_tests(task) else "an implementer"
+
+
+def _sent(facts: Facts, tasks: tuple[TaskState, ...], now: bool) -> str:
     if not tasks:
         return ""
     places = ", ".join(f"{task.key} in {task.start.worktree}" for task in tasks if task.start)
     first = tasks[0].key
     how = f"; {sending.ways(facts, tuple(task.ask for task in tasks))}" if now else ""
     if len(tasks) == 1:
-        return f"Send {who}: {places}{how}. It ends with `{report(facts, tasks[0])}`."
+        return f"Send {who(tasks[0])}: {places}{how}. It ends with `{report(facts, tasks[0])}`."
     form = report(facts, tasks[0]).replace(f" {first} ", " TASK ")
-    return f"Send {who.partition(' ')[2]}s: {places}{how}. Each ends with `{form}`."
+    return f"Send {who(tasks[0]).partition(' ')[2]}s: {places}{how}. Each ends with `{form}`."
 
 
 def report(facts: Facts, task: TaskState) -> str:

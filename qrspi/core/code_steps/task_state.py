@@ -354,15 +354,15 @@ def _fixing(facts: Facts, task: TaskState, loop: Loop, commit: str) -> TaskState
     if given_up := _given_up(facts, task, loop):
         return given_up
     assert task.start is not None
-    report = implementers.report(facts, task)
     following = review_action.unprepared(facts, loop) or next_actions.about_round(
         facts,
         loop,
         "implement",
         f"Send an implementer for {task.key} again, in {task.start.worktree}: "
         f"{counted(len(loop.to_apply), 'finding')} of round {loop.round} to settle; "
-        f"{sending.ways(facts, (task.ask,))}. It ends with `{report}`.",
+        f"{sending.ways(facts, (task.ask,))}. It ends with `{implementers.report(facts, task)}`.",
         inputs=(task.item.file, *review_action.to_fix(loop)),
+        missing=(task.key,),
         asks=(task.ask,),
     )
     return task._replace(state="fixing", because=loop.because, next=following)

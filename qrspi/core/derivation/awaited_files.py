@@ -40,6 +40,13 @@ class AwaitedFile(NamedTuple):
         return _SCHEMAS.get(self.kind)
 
 
+def names(following: Next) -> tuple[str, ...]:
+    """All that is waited for, also of other tasks; agents as `qrspi prompt` takes them."""
+    of_task = {ask.target: ask.label for ask in following.asks if "/" in ask.label}
+    named = (of_task.get(name, name) for name in following.missing)
+    return (*named, *(ask.label for ask in following.beside))
+
+
 def awaited(following: Next) -> tuple[AwaitedFile, ...]:
     """For agents, what each was asked for; otherwise the names in the action that are files."""
     asked = [one for ask in (*following.asks, *following.beside) for one in _answers(ask)]

@@ -268,7 +268,9 @@ def test_the_implementer_is_sent_again_with_the_kept_findings() -> None:
     assert answer.summary == (
         "Send an implementer for task-01 again, in .worktrees/user-auth/task-01: 1 finding of "
         f"round 1 to settle; `qrspi prompt {RUN} task-01` prints what to tell it. It "
-        f"ends with `qrspi task report {RUN} task-01 --status DONE --commit HEAD`."
+        f"ends with `qrspi task report {RUN} task-01 --status DONE --commit HEAD`. At the same "
+        "time: an implementer of task-02 in .worktrees/user-auth/task-02, unless one is at work "
+        "there."
     )
 
 
