@@ -10,6 +10,7 @@ from qrspi.core.snapshot import Snapshot
 from qrspi.handlers.action_table import Due
 from qrspi.handlers.jobs.carry_out import carry_out, remembering
 from qrspi.handlers.jobs.job import Job, Options, Performed
+from qrspi.world.runs import machine_signs
 from qrspi.world.runs.workspace import Workspace
 
 MOST = 200  # actions in one go; a run needs five
@@ -88,25 +89,14 @@ def _advance_locked(
 def _told(workspace: Workspace, surveyed: Survey, options: Options) -> RunState:
     """Agents without a prompt are named, unless this command sends agents and so names them."""
     state = _left_to_you(surveyed, options)
-    if state.checkpoints:
-        from qrspi.world.runs import machine_signs
-
-        state = machine_signs.with_silent_tasks(state)
-    if state.complete:
-        from qrspi.world.runs import machine_signs
-
-        state = machine_signs.with_worktrees(state, workspace.path)
-    if state.next.asks and not options.sends:
-        from qrspi.world.runs import being_sent
-
-        state = being_sent.told(state, workspace.path)
+    told = machine_signs.told(state, workspace.path, sends=options.sends)
     sent_at_once = options.sends and state.next.who == "agent" and not state.closed
-    if surveyed.facts is None or not state.next.asks or sent_at_once:
-        return state
+    if surveyed.facts is None or not told.next.asks or sent_at_once:
+        return told
     from qrspi.handlers.agents import awaited_agents
 
     job = Job.of(workspace, surveyed._replace(state=state), options)
-    return state._replace(warnings=state.warnings + awaited_agents.warnings(job))
+    return told._replace(warnings=told.warnings + awaited_agents.warnings(job))
 
 
 def _left_to_you(surveyed: Survey, options: Options) -> RunState:
@@ -144,11 +134,7 @@ def rehearse(workspace: Workspace, options: Options, path: str = "") -> Outcome:
             if turn.rehearsal != "whole":
                 break
             surveyed = survey(stage, path)
-    if state.complete:
-        from qrspi.world.runs import machine_signs
-
-        state = machine_signs.with_worktrees(state, workspace.path)
-    return Outcome(tuple(performed), state)
+    return Outcome(tuple(performed), machine_signs.told(state, workspace.path))
 
 
 def _rehearsed(turn: Due, job: Job) -> Performed:

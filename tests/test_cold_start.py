@@ -92,6 +92,7 @@ FOR_STATUS = """
     qrspi.world.runs.heartbeat
     qrspi.world.runs.index_glance
     qrspi.world.runs.locate
+    qrspi.world.runs.machine_signs
     qrspi.world.runs.project_root
     qrspi.world.runs.project_search
 """.split()

@@ -204,6 +204,7 @@ def test_only_these_names_of_config_lead_to_them() -> None:
         "world/agents/chat_completions.py",  # behind a permit
         "world/agents/codex_broker.py",  # behind a permit
         "world/agents/transports.py",  # whether it is in clear
+        "world/runs/machine_signs.py",  # makes what is asked about
         "world/machine/hosts.py",  # whether it is there
         "world/processes/side_processes.py",  # of a program of ours
         "world/worker/serve.py",  # names of keys in worker.toml, to take them out of texts

@@ -93,6 +93,7 @@ NextKind = Literal[
     "test-rejected",
     "test-command",
     "onto",
+    "trust",
     "replan",
     "quality",
     "audit-rejected",

@@ -105,13 +105,13 @@ def in_config(config: Config) -> Iterator[NamedThing]:
 
 class ConsentNeeded(Refusal):
     def __init__(self, project: str, run: str, named: tuple[NamedThing, ...]) -> None:
-        super().__init__(*(_problem(run, one) for one in named))
+        super().__init__(*(problem(run, one) for one in named))
         self.project = project
         self.run = run
         self.named = named
 
 
-def _problem(run: str, named: NamedThing) -> Problem:
+def problem(run: str, named: NamedThing) -> Problem:
     allow = f"qrspi trust {run}"
     source = named.field if named.kind == "role" else f"{named.field} in {FILE}"
     return Problem(

@@ -171,7 +171,7 @@ def next_lines(following: Next, *, explain: bool = False, paint: Paint = plain) 
 # Menus that are answered by a command of their own, which takes no number.
 ANSWERED_ELSEWHERE: frozenset[NextKind] = frozenset(
     """audit-rejected task checkpoint-task checkpoint-cap test-command onto
-    replan""".split()  # type: ignore[arg-type]
+    trust replan""".split()  # type: ignore[arg-type]
 )
 
 

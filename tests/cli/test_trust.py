@@ -105,6 +105,57 @@ def test_next_runs_the_tests_only_when_they_are_allowed_and_shows_them_before(
     assert (stranger / "ran").exists()
 
 
+@pytest.mark.rule("SEC-09", "LIV-02")
+def test_whoever_would_be_stopped_is_told_what_is_not_allowed(
+    stranger: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = with_gates(stranger, "gates: {test_command: touch ran}\n")
+    monkeypatch.chdir(shop.root)
+
+    def told() -> list[Any]:
+        ways = (("next", "--dry-run"), ("explain",), ("wait", "--for", "human", "--timeout", "9"))
+        documents = [qrspi(*words, RUN, "--json").json for words in ways]
+        return [qrspi("status", RUN, "--json").json["runs"][0], *documents]
+
+    for document in told():
+        following = document["next"]
+        assert (following["who"], following["kind"], following["command"]) == (
+            "human",
+            "trust",
+            None,
+        )
+        assert [one["command"] for one in following["options"]] == [ALLOW]
+        assert following["summary"].endswith(
+            f": touch ran; `{ALLOW}` shows all that this run names and allows it."
+        )
+    [item] = checked(qrspi("inbox", "--json"), "inbox")["items"]
+    assert [one["command"] for one in item["options"]] == [ALLOW]
+    assert f"`{ALLOW}` shows all" in qrspi("brief", RUN).out
+    seen = checked(qrspi("doctor", "--json"), "doctor")
+    assert [one["hint"] for one in seen["findings"] if one["level"] == "problem"] == [ALLOW]
+    assert qrspi("trust").code == 0
+    assert qrspi("status", RUN, "--json").json["runs"][0]["next"]["kind"] == "start-tasks"
+    assert qrspi("inbox", "--json").json["items"] == []
+
+
+@pytest.mark.rule("SEC-09", "LIV-02")
+def test_agents_that_no_program_may_send_are_sent_by_a_host(
+    stranger: Path, qrspi: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = clone(stranger, commands="{claude: {argv: [sh, agent.sh]}}")
+    monkeypatch.chdir(run.parents[2])
+    asked = qrspi("next", RUN, "--json").json
+    assert (asked["next"]["who"], asked["next"]["command"]) == ("agent", f"qrspi next {RUN}")
+    [warning] = [one for one in asked["warnings"] if one["code"] == "consent-needed"]
+    assert "commands.claude in config.md runs a program" in warning["message"]
+    [item] = qrspi("inbox", "--json").json["items"]
+    assert (item["summary"], item["command"]) == (f"{warning['message']}.", None)
+    assert qrspi("inbox", "--commands").out == f"# {ALLOW}\n"
+    assert qrspi("trust").code == 0
+    again = qrspi("next", RUN, "--json").json
+    assert (again["next"]["command"], again["warnings"]) == (f"qrspi next {RUN} --dispatch", [])
+
+
 @pytest.mark.rule("SEC-09")
 def test_a_ci_command_is_not_run(stranger: Path) -> None:
     shop = Workshop(stranger / "project", full())

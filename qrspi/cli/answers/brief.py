@@ -6,6 +6,7 @@ from qrspi.cli.session import Session
 from qrspi.core.derivation import brief
 from qrspi.core.derivation.derive import survey
 from qrspi.render.terminal import visible
+from qrspi.world.runs import machine_signs
 from qrspi.world.runs.committed_tree import CommittedTree
 
 CHARS = 4000
@@ -14,10 +15,7 @@ CHARS = 4000
 def show(session: Session, run: str | None = None, chars: int = CHARS) -> None:
     found = session.run(run)
     looked = survey(CommittedTree(found.path), session.run_path(found), thorough=True)
-    if looked.state.complete:
-        from qrspi.world.runs import machine_signs
-
-        looked = looked._replace(state=machine_signs.with_worktrees(looked.state, found.path))
+    looked = looked._replace(state=machine_signs.told(looked.state, found.path))
     page = brief.page(looked, chars)
     document = {
         "schema": "qrspi/brief/v1",

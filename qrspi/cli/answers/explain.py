@@ -12,6 +12,7 @@ from qrspi.core.recording_tree import Observation, RecordingTree
 from qrspi.render import run_page
 from qrspi.render.terminal import one_line, table
 from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.runs import machine_signs
 from qrspi.world.runs.committed_tree import CommittedTree
 
 
@@ -19,10 +20,7 @@ def show(session: Session, run: str | None = None, *, files: bool = False) -> No
     place = session.run(run)
     tree = RecordingTree(CommittedTree(place.path))
     found = _with_budgets(survey(tree, session.run_path(place), thorough=True), place.path)
-    if found.state.complete:
-        from qrspi.world.runs import machine_signs
-
-        found = found._replace(state=machine_signs.with_worktrees(found.state, place.path))
+    found = found._replace(state=machine_signs.told(found.state, place.path))
     rows = _each(tree.seen) if files or not session.draws else _in_short(found, tree.seen)
     session.answer(_document(found, tree.seen), _lines(found, rows, session.width))
 

@@ -16,7 +16,7 @@ from qrspi.core.tree import Fault
 from qrspi.render import run_page
 from qrspi.render.terminal import one_line, painter
 from qrspi.world.files.run_tree import inside_git
-from qrspi.world.runs import heartbeat, locate
+from qrspi.world.runs import heartbeat, locate, machine_signs
 from qrspi.world.runs.heartbeat import Daemon
 
 if TYPE_CHECKING:
@@ -116,7 +116,10 @@ def _derived(session: Session, runs: tuple[RunDir, ...], steps: bool) -> dict[Ru
         telling = _counted if session.progress else iter
         found = state_cache.states(runs_dir, runs, in_git=in_git, steps=steps, telling=telling)
     pairs = zip(runs, found, strict=True)
-    return {run: _told(run, state._replace(path=session.run_path(run))) for run, state in pairs}
+    return {
+        run: machine_signs.told(state._replace(path=session.run_path(run)), run.path)
+        for run, state in pairs
+    }
 
 
 def _each(runs: Sequence[RunDir], in_git: bool, *, thorough: bool, steps: bool) -> list[RunState]:
@@ -132,24 +135,8 @@ def _each(runs: Sequence[RunDir], in_git: bool, *, thorough: bool, steps: bool) 
 def glance(session: Session, runs: Sequence[RunDir]) -> tuple[RunState, ...]:
     """Some of many runs, as a look at all of them finds these."""
     found = _each(runs, inside_git(session.root.runs_dir), thorough=False, steps=False)
-    return tuple(map(_told, runs, found))
-
-
-def _told(run: RunDir, state: RunState) -> RunState:
-    """With what no file shows: a missing heartbeat, and work trees that were left behind."""
-    if state.checkpoints:
-        from qrspi.world.runs import machine_signs
-
-        state = machine_signs.with_silent_tasks(state)
-    if state.next.asks:
-        from qrspi.world.runs import being_sent
-
-        state = being_sent.told(state, run.path)
-    if state.complete:
-        from qrspi.world.runs import machine_signs
-
-        state = machine_signs.with_worktrees(state, run.path)
-    return state
+    pairs = zip(runs, found, strict=True)
+    return tuple(machine_signs.told(state, run.path) for run, state in pairs)
 
 
 def _runs(session: Session, request: Request) -> tuple[RunDir, ...]:

@@ -14,7 +14,7 @@ from qrspi.core.derivation.waiting import Awaited
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem, RunState
 from qrspi.render import run_page
-from qrspi.world.runs import heartbeat
+from qrspi.world.runs import heartbeat, machine_signs
 
 TIME_OVER = 124  # as timeout(1) has it
 
@@ -39,7 +39,8 @@ def command(session: Session, run: str | None, awaited: Awaited, timeout: float 
 
     run_dir = session.run(run)
     before: RunState | None = None
-    for now in watcher.states(run_dir, session.run_path(run_dir), timeout):
+    for state in watcher.states(run_dir, session.run_path(run_dir), timeout):
+        now = machine_signs.told(state, run_dir.path)
         if waiting.in_vain(awaited, now):
             raise Refusal(_in_vain(now))
         if waiting.happened(awaited, before or now, now):

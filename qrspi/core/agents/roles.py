@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from qrspi.core.config.model_tiers import TIERS, Model, is_model_name
 from qrspi.core.filenames import TAG
-from qrspi.core.model import Problem
+from qrspi.core.hints import assert_never
+from qrspi.core.model import TESTS, Ask, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.yaml import frontmatter
 from qrspi.core.yaml.nodes import Node, Scalar
@@ -74,6 +75,27 @@ def for_task(*, light: bool, tests: bool = False) -> str:
     if tests:
         return "test-writer"
     return "implementer-light" if light else "implementer"
+
+
+def for_ask(ask: Ask) -> tuple[str, ...]:
+    """All that may be sent for it: which implementer it is, the text of the task says."""
+    match ask.kind:
+        case "review":
+            return (for_tag(ask.target),)
+        case "verify":
+            return ("verifier",)
+        case "fix":
+            return ("fixer",)
+        case "implement" if ask.target == TESTS:
+            return (for_task(light=False, tests=True),)
+        case "implement":
+            return (for_task(light=False), for_task(light=True))
+        case "quality":
+            return ("quality-reviewer",)
+        case "author" | "research-question":
+            return (for_author(ask.subject, question=ask.kind == "research-question"),)
+        case _:
+            assert_never(ask.kind)
 
 
 def for_author(step: str, *, question: bool = False) -> str:

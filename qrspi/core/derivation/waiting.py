@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from qrspi.core.derivation import option_commands
 from qrspi.core.hints import Literal
-from qrspi.core.model import Next, NextKind, Option, RunState
+from qrspi.core.model import Next, NextKind, Option, Problem, RunState
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP
 
@@ -53,6 +53,7 @@ def _waiting(state: RunState) -> Iterator[Item]:
     yield from _asked_for(state)
     yield from (_item(state.run, "task", asked) for asked in state.aside)
     yield from _unapproved(state)
+    yield from (_not_allowed(state.run, one) for one in state.warnings if one.code == _UNALLOWED)
     for row in state.checkpoints:
         if row.kind and not (state.next.who == "human" and state.next.command == row.command):
             kind: Kind = "cap" if row.kind == "cap" else "task"
@@ -112,6 +113,14 @@ def _unapproved(state: RunState) -> Iterator[Item]:
                 summary=f"{item.message}.",
                 command=item.hint,
             )
+
+
+_UNALLOWED = "consent-needed"
+
+
+def _not_allowed(run: str, problem: Problem) -> Item:
+    """What agents could be sent by."""
+    return Item(run, "menu", "", 0, f"{problem.message}.", problem.hint, runnable=False)
 
 
 Awaited = Literal["human", "agent", "change"]

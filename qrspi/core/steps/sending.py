@@ -9,16 +9,24 @@ from qrspi.core.steps.facts import Facts
 
 
 def is_reached(config: Config, *, works: bool = False) -> bool:
-    """Whether config.md says how to send agents to a model that it names. Who `works` in a work
-    tree is sent by a program alone."""
+    return bool(reached(config, works=works))
+
+
+def reached(config: Config, *, works: bool = False) -> frozenset[str]:
+    """The fields of config.md that say how to send agents to a model that it names. Who `works` in
+    a work tree is sent by a program alone."""
     if config.commands is None and config.providers is None:
-        return False
-    if config.trusted_path:
-        return True  # the models of these roles are in their own files
-    models = (*(config.model_routing or {}).values(), config.second_reviewer_model)
-    vendors = {model.vendor for model in models if model}
+        return frozenset()
     over_http, by_program = set(config.providers or ()), set(config.commands or ())
-    return not vendors.isdisjoint(by_program - over_http if works else by_program | over_http)
+    by_program -= over_http
+    if not config.trusted_path:  # the models of these roles are in their own files
+        models = (*(config.model_routing or {}).values(), config.second_reviewer_model)
+        vendors = {model.vendor for model in models if model}
+        by_program, over_http = by_program & vendors, over_http & vendors
+        if works:
+            over_http = set()
+    programs = (f"commands.{vendor}" for vendor in by_program)
+    return frozenset((*programs, *(f"providers.{vendor}" for vendor in over_http)))
 
 
 def command(facts: Facts) -> str:

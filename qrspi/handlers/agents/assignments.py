@@ -16,8 +16,8 @@ from qrspi.core.config.blocks import DENSITY_FLOOR
 from qrspi.core.config.model_tiers import Model
 from qrspi.core.digest import sha256
 from qrspi.core.filenames import dispatch_folder
-from qrspi.core.hints import TYPE_CHECKING, assert_never
-from qrspi.core.model import TESTS, Ask, Problem
+from qrspi.core.hints import TYPE_CHECKING
+from qrspi.core.model import Ask, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import step_text
@@ -211,22 +211,8 @@ def _assigned(cast: _Cast, ask: Ask) -> Assignment | Unready:
 
 
 def _role_name(job: Job, ask: Ask) -> str:
-    match ask.kind:
-        case "review":
-            return roles.for_tag(ask.target)
-        case "verify":
-            return "verifier"
-        case "fix":
-            return "fixer"
-        case "implement":
-            light = _is_light(job, ask.subject)
-            return roles.for_task(light=light, tests=ask.target == TESTS)
-        case "quality":
-            return "quality-reviewer"
-        case "author" | "research-question":
-            return roles.for_author(ask.subject, question=ask.kind == "research-question")
-        case _:
-            assert_never(ask.kind)
+    first, *light = roles.for_ask(ask)
+    return light[0] if light and _is_light(job, ask.subject) else first
 
 
 def _is_light(job: Job, task: str) -> bool:

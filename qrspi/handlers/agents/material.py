@@ -338,8 +338,9 @@ def _code_path(job: Job) -> str:
         return ""
     from qrspi.handlers.changes import code_repository
     from qrspi.world.consent import permits
+    from qrspi.world.git import repository
 
-    outside = code_repository.outside_of(job.project, place)
+    outside = repository.outside_of(job.project, place)
     if outside and permits.lacking(job.project, (outside,)):
         return ""
     return code_repository.project_root(job)

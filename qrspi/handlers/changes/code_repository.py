@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from shlex import quote
 
-from qrspi.core import trust
 from qrspi.core.errors import Refusal
 from qrspi.core.filenames import slug_of
 from qrspi.core.model import Problem
@@ -16,7 +15,6 @@ from qrspi.core.snapshot import Snapshot
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.text.shortened import few
 from qrspi.core.tree import Tree, entries
-from qrspi.core.trust import NamedThing
 from qrspi.core.yaml import frontmatter
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.consent import permits
@@ -62,26 +60,9 @@ def code_folder(job: Job) -> str | None:
     place = job.facts.config.code_path
     if not place:
         return None
-    if outside := outside_of(job.project, place):
+    if outside := repository.outside_of(job.project, place):
         permits.require(job.project, job.run, (outside,))
-    return _absolute(job.project, place)
-
-
-def _absolute(project: str, place: str) -> str:
-    return place if place.startswith("/") else f"{project}/{place}"
-
-
-def outside_of(project: str, place: str) -> NamedThing | None:
-    """What `code_path` needs. A `.git` can lead to any other repository, and so can one in a folder
-    that was allowed when it had another."""
-    repo = repository.find(_absolute(project, place))
-    if outside := permits.folder_outside(project, place):
-        if repo is None or repo.common_dir == f"{repo.root}/.git":
-            return outside
-        return trust.folder(outside.text, repo.common_dir)
-    if repo is None or repository.belongs_to(repo, repository.find(project)):
-        return None
-    return trust.folder(repo.common_dir)
+    return repository.absolute(job.project, place)
 
 
 def feature_branch(job: Job, repo: Repo) -> str | None:

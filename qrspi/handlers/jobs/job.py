@@ -8,6 +8,7 @@ from qrspi.core.model import Next
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records.audit_trail import Answer
 from qrspi.core.steps.facts import Facts
+from qrspi.world.runs import project_search
 from qrspi.world.runs.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -56,9 +57,7 @@ class Job(NamedTuple):
 
     @property
     def project(self) -> str:
-        """The folder that contains docs/qrspi; for a run kept elsewhere, the folder around it."""
-        around = self.workspace.path.rpartition("/")[0]
-        return around.removesuffix("/docs/qrspi") or "/"
+        return project_search.around(self.workspace.path)
 
     @property
     def commits(self) -> bool:

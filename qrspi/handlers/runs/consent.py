@@ -10,9 +10,9 @@ from qrspi.core.config.problems import FILE
 from qrspi.core.errors import Refusal
 from qrspi.core.tree import CONFIG_LIMIT, Fault
 from qrspi.core.trust import NamedThing
-from qrspi.handlers.changes import code_repository
 from qrspi.world.consent import permits
 from qrspi.world.files.run_tree import DiskTree
+from qrspi.world.git import repository
 from qrspi.world.machine import clock
 from qrspi.world.runs import role_files
 
@@ -26,7 +26,7 @@ def named_by(run: str, project: str) -> tuple[NamedThing, ...]:
 def _in_config(content: bytes, project: str) -> Iterator[NamedThing]:
     config = configs.read(content)
     yield from trust.in_config(config)
-    if config.code_path and (outside := code_repository.outside_of(project, config.code_path)):
+    if config.code_path and (outside := repository.outside_of(project, config.code_path)):
         yield outside
 
 

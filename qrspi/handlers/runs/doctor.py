@@ -25,7 +25,7 @@ from qrspi.core.tree import CONFIG_LIMIT, Fault, entries
 from qrspi.world.files import atomic_write, json_log, lock, mounts
 from qrspi.world.files.run_tree import DiskTree, inside_git
 from qrspi.world.git import command, repository, run_log, runs_elsewhere, worktrees
-from qrspi.world.runs import heartbeat, locate
+from qrspi.world.runs import heartbeat, locate, machine_signs
 from qrspi.world.runs.committed_tree import CommittedTree
 from qrspi.world.runs.locate import Root, RunDir
 from qrspi.world.runs.workspace import LOCK
@@ -181,8 +181,11 @@ def _run_beside(run: RunDir) -> list[Sign]:
 
 def _run(run: RunDir) -> Iterator[Sign]:
     tree = CommittedTree(run.path)
-    state = derive(tree, run.path)
+    state = machine_signs.told(derive(tree, run.path), run.path)
     yield from (_sign("problem", run.name, error) for error in state.errors)
+    if state.next.kind == "trust":
+        why = state.next.summary.removesuffix(".")
+        yield Sign("problem", run.name, why, state.next.command)
     notes = (warning for warning in state.warnings if warning.code != "vanished")
     yield from (_sign("note", run.name, warning) for warning in notes)
     known = {warning.message for warning in state.warnings}

@@ -7,12 +7,15 @@ import os
 import re
 import stat
 
+from qrspi.core import trust
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import RUNS
 from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.text.shell_words import quoted
+from qrspi.core.trust import NamedThing
+from qrspi.world.consent import permits
 from qrspi.world.git import bare_folders, command
 
 _NOT_PLAIN = re.compile(rb"(?im)worktree|sha256|\[\s*include|\bbare\b(?!\s*=\s*false\s*$)")
@@ -248,3 +251,21 @@ def refuse_if_locked(repo: Repo) -> None:
             "none is running, remove that file and run the same command again"
         )
         raise Halt(Problem("index-locked", text, lock, hint=f"rm {quoted(lock)}"))
+
+
+def absolute(project: str, place: str) -> str:
+    """Where `code_path` in config.md leads."""
+    return place if place.startswith("/") else f"{project}/{place}"
+
+
+def outside_of(project: str, place: str) -> NamedThing | None:
+    """What `code_path` needs. A `.git` can lead to any other repository, and so can one in a folder
+    that was allowed when it had another."""
+    repo = find(absolute(project, place))
+    if outside := permits.folder_outside(project, place):
+        if repo is None or repo.common_dir == f"{repo.root}/.git":
+            return outside
+        return trust.folder(outside.text, repo.common_dir)
+    if repo is None or belongs_to(repo, find(project)):
+        return None
+    return trust.folder(repo.common_dir)

@@ -18,6 +18,11 @@ def candidates(start: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def around(run: str) -> str:
+    """The folder that contains docs/qrspi; for a run kept elsewhere, the folder around it."""
+    return run.rpartition("/")[0].removesuffix("/docs/qrspi") or "/"
+
+
 def with_runs(start: str) -> str | None:
     """The nearest of them that has runs; None for somebody else's."""
     found = next((at for at in candidates(start) if os.path.isdir(f"{at}/docs/qrspi")), None)

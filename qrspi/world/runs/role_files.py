@@ -46,8 +46,13 @@ def look_at(
 
 def own_texts(run: str, project: str) -> tuple[NamedThing, ...]:
     """The role texts that the run and the project contain."""
-    found = (_own(name, run, project) for name in names(run, project))
-    return tuple(named for own in found if own and (named := own.named(project)))
+    found = (own_text(name, run, project) for name in names(run, project))
+    return tuple(named for named in found if named)
+
+
+def own_text(name: str, run: str, project: str) -> NamedThing | None:
+    own = _own(name, run, project)
+    return own.named(project) if own else None
 
 
 class _Own(NamedTuple):
