@@ -201,6 +201,7 @@ def test_only_these_names_of_config_lead_to_them() -> None:
         "handlers/runs/start_run.py",  # as its person says it
         "handlers/runs/consent.py",  # makes what is asked about
         "handlers/tasks/reports.py",  # whether there is one
+        "handlers/tasks/start.py",  # whether its program is there
         "world/agents/chat_completions.py",  # behind a permit
         "world/agents/codex_broker.py",  # behind a permit
         "world/agents/transports.py",  # whether it is in clear
