@@ -80,13 +80,13 @@ def test_a_run_that_is_gone_is_brought_back(run: Path, project: Path, qrspi: Cal
     back = f"git checkout HEAD -- :/docs/qrspi/{RUN}"
     refused = qrspi("next", "--json").json
     assert (refused["code"], refused["hint"]) == ("no-run", back)
-    assert f"git has {RUN}: `{back}` brings it back" in qrspi("status").out
+    assert f"{RUN} is gone here, and `{back}` brings it back" in qrspi("status").out
     subprocess.run(shlex.split(back), check=True, capture_output=True)
     assert qrspi("next").code == 0
 
 
 def test_files_of_another_branch_are_not_gone(run: Path, project: Path, qrspi: Call) -> None:
-    git(project, "checkout", "-q", "-b", "older", "HEAD~1")
+    git(project, "checkout", "-q", "-b", "older", "HEAD~2")
     warnings = qrspi("status", "--json").json["runs"][0]["warnings"]
     said = [one["message"] for one in warnings if one["code"] == "vanished"]
     assert said == [

@@ -17,7 +17,7 @@ from qrspi.core.rounds import dispositions
 from qrspi.core.steps import text_form
 from qrspi.core.text import printed_files
 from qrspi.core.text.printed_files import DISPOSITIONS, Printed
-from qrspi.core.tree import Fault, Tree, exists
+from qrspi.core.tree import Fault, Tree
 from qrspi.core.yaml import frontmatter, writer
 from qrspi.handlers.changes import change_set
 from qrspi.handlers.changes.change_set import commit_files
@@ -273,12 +273,3 @@ def commit_whole(job: Job, draft: Draft) -> None:
     step = job.facts.step
     if draft.artifact == STEP[step].artifact:
         commit_files(job, step_text.paths(job.workspace, step), f"draft {step}")
-
-
-def commit_before(job: Job, orders: Iterable[Ask]) -> None:
-    """What a person changed in a text is in git before an answer is put over it."""
-    paths = step_text.paths(job.workspace, job.facts.step)
-    writes = any(ask.kind in ("author", "fix") for ask in orders)
-    # Answers to questions come with the first summary.
-    if writes and exists(job.workspace, paths[0]) and change_set.lacks_commit(job, paths):
-        commit_files(job, paths, f"edit {job.facts.step}")

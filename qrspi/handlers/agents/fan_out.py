@@ -26,7 +26,6 @@ from qrspi.core.text.shell_words import quoted
 from qrspi.core.tree import CONFIG_LIMIT
 from qrspi.core.trust import NamedThing
 from qrspi.handlers.agents import (
-    answer_files,
     answer_intake,
     at_workers,
     awaited_agents,
@@ -52,6 +51,7 @@ from qrspi.handlers.agents.obtain_answer import (
     lost_call,
     obtain,
 )
+from qrspi.handlers.changes import change_set
 from qrspi.handlers.jobs.job import Job, Options, Performed
 from qrspi.world.agents import dispatch_folder
 from qrspi.world.agents.dispatch_context import DispatchContext
@@ -153,7 +153,8 @@ class Dispatcher(NamedTuple):
             held = [order for order in chosen.ready if not order.means.prints]
             context = self._context(job)
             awaited_agents.put(job, held)
-            answer_files.commit_before(job, [order.ask for order in ours])
+            if any(order.ask.kind in ("author", "fix") for order in ours):
+                change_set.commit_edited(job)
             known = self._begun(job, ours, context)
             answer_intake.mark(job, {order.name: _as_sent(job, order) for order in ours})
             intake = AnswerIntake(self.workspace, self.options, self.box, known.calls)

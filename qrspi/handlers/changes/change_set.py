@@ -23,7 +23,7 @@ from qrspi.core.records import approvals, step_text, written_lines
 from qrspi.core.records.approvals import Mark, Record
 from qrspi.core.rounds import manifest, round_list
 from qrspi.core.steps import text_parts
-from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, entries
+from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, entries, exists
 from qrspi.core.yaml import frontmatter, writer
 from qrspi.handlers.changes import review_target
 from qrspi.handlers.jobs.carry_out import half_on_record, record
@@ -376,3 +376,11 @@ def commit_files(job: Job, paths: Sequence[str], what: str, link: str = "for") -
     message = f"docs(qrspi): {what} {link} {slug_of(job.run)}"
     committed = commits.commit(repo, (*paths, *own.paths), message, own.signatures)
     return committed.commit if isinstance(committed, Committed) else None
+
+
+def commit_edited(job: Job) -> None:
+    """What a person changed in a text is in git before an answer is put over it."""
+    paths = step_text.paths(job.workspace, job.facts.step)
+    # Answers to questions come with the first summary.
+    if exists(job.workspace, paths[0]) and lacks_commit(job, paths):
+        commit_files(job, paths, f"edit {job.facts.step}")

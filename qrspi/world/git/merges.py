@@ -127,8 +127,8 @@ def _wait(repo: Repo, verb: str, timeout: float) -> None:
         os.close(fd)
     if not free:
         text = (
-            f"git is still merging in {repo.root} for a command that was killed: wait until it has "
-            f"ended, then {verb} again"
+            f"a git is still merging in {repo.root} for a command that was killed: wait until it "
+            f"has ended, then {verb} again"
         )
         raise Halt(Problem("git-under-way", text, repo.root, found="merge", hint=_status(repo)))
 

@@ -58,8 +58,8 @@ def _gone(runs: Sequence[str]) -> Way:
     one = runs[0] if len(runs) == 1 else ""
     back = shell("git", "checkout", "HEAD", "--", f":/{RUNS}/{one}".rstrip("/"))
     if one:
-        return Way(f"git has {one}: `{back}` brings it back", back)
-    return Way(f"git has {len(runs)} runs that are gone here: `{back}` brings them back", back)
+        return Way(f"{one} is gone here, and `{back}` brings it back", back)
+    return Way(f"{len(runs)} runs are gone here, and `{back}` brings them back", back)
 
 
 def _on_branches(found: Mapping[str, list[str]]) -> Way:

@@ -54,6 +54,7 @@ def test_a_run_goes_from_a_missing_artifact_to_the_gate(shop: Shop) -> None:
     assert shop.read("questions.md") == FIXED
     assert shop.read("reviews/questions/round-01-dispositions.md") == DISPOSED
     assert shop.subjects() == [
+        "docs(qrspi): review round 02 of questions for user-auth",
         "docs(qrspi): review round 01 of questions for user-auth",
         "docs(qrspi): draft questions for user-auth",
         "start",

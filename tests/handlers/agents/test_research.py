@@ -439,7 +439,11 @@ def test_answers_come_before_the_summary_and_are_committed_with_it(tmp_path: Pat
         ["research/q01-codebase.md", "research/q02-web.md", "research/q03-codebase.md"],
         ["research/summary.md"],
     ]
-    assert shop.subjects() == ["docs(qrspi): draft research for user-auth", "start"]
+    assert shop.subjects() == [
+        "docs(qrspi): review round 01 of research for user-auth",
+        "docs(qrspi): draft research for user-auth",
+        "start",
+    ]
     assert shop.git("status", "--porcelain", "--", "docs/qrspi/*/research") == ""
 
 

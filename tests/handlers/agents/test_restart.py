@@ -222,7 +222,11 @@ def test_a_kill_between_a_draft_and_its_commit_is_made_good(tmp_path: Path) -> N
     shop.reply("quality-claude.md", NOTHING)
     driven = shop.driven()
     assert driven.failures == ()
-    assert shop.subjects() == ["docs(qrspi): draft questions for user-auth", "start"]
+    assert shop.subjects() == [
+        "docs(qrspi): review round 01 of questions for user-auth",
+        "docs(qrspi): draft questions for user-auth",
+        "start",
+    ]
     assert shop.dispatch("questions/author")["state"] == "taken"
     assert len(shop.ledger()) == 2
 

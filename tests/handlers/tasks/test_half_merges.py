@@ -114,7 +114,7 @@ def test_a_git_that_goes_on_without_us_is_waited_for(shop: Workshop) -> None:
     again = subprocess.run(words, cwd=shop.root, capture_output=True, text=True, check=False)
     assert (again.returncode, again.stderr.splitlines()[0]) == (
         4,
-        f"git is still merging in {shop.root} for a command that was killed: wait until it has "
+        f"a git is still merging in {shop.root} for a command that was killed: wait until it has "
         f"ended, then run `qrspi next {RUN}` again",
     )
     shop.hook("pre-merge-commit", "exit 0")
