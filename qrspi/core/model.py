@@ -234,12 +234,12 @@ class HeldFinding(NamedTuple):
     targets: tuple[str, ...] = ()  # steps a loop back could go to, the earliest first
 
 
-class Unseen(NamedTuple):
-    """A changed file that no reviewer can read as text."""
-
-    path: str  # from the top of the repository
+class Unseen(NamedTuple):  # a changed file that not every reviewer can read whole
+    path: str  # from the top of the repository; '' for the last of very many: the others' number
     size: int
     sha256: str  # both of the file as it is now; '' when it is deleted
+    commit: str = ""  # of a submodule
+    cut: int = 0  # bytes of its change for which a prompt has no room
 
 
 class Ask(NamedTuple):

@@ -11,7 +11,7 @@ from tests import runs
 from tests.attacks.arena import Arena, workshop, workshop_at
 from tests.attacks.test_hidden_code import EVIL, shown
 from tests.attacks.trial import attack
-from tests.deliveries import config, full, task
+from tests.deliveries import config, full, quick, task
 from tests.handlers.workshop import Workshop
 
 pytestmark = pytest.mark.rule("SEC-17")
@@ -223,6 +223,42 @@ def test_taken_out(arena: Arena, way: Callable[[Workshop], None]) -> None:
     assert (said.code, "that its reviewers were not shown" in said.flat) == (3, True), said.text
     assert not shop.git("status", "--porcelain", "a.py", "b.py")
     redone(arena, shop)
+
+
+CHECK = "    must_be_admin(user)\n"
+OLD = {"old.py": f"def old(user):\n{CHECK}", "a.py": "def wipe(user):\n    drop()\n"}
+MOVED = {"old.py": "def old(user):\n", "a.py": f"def wipe(user):\n{CHECK}    drop()\n"}
+
+
+def put(tree: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (tree / name).write_text(text)
+
+
+@attack(
+    "an agent",
+    "its own diff has the very lines, elsewhere, that it takes out of a file",
+    no_more="the ways to take them out are tried above",
+)
+def test_lines_of_other_files(arena: Arena) -> None:
+    """One task moves a check to where it is needed. The other leaves that out, and moves the same
+    line to a note."""
+    plain = config("quick", "gates: {test_command: none}\n")
+    files = {**quick(), "tasks/task-02.md": task(2, files="b.py"), "config.md": plain}
+    shop = Workshop(arena.project, files, OLD)
+    shop.next()
+    put(shop.tree("task-01"), MOVED)
+    shop.finish("task-01", "more.py", "more = 1\n")
+    tree = shop.tree("task-02")
+    shop.git("merge", "-q", "--no-commit", "--no-ff", "qrspi/user-auth/task-01", at=tree)
+    put(tree, {"a.py": OLD["a.py"]})
+    shop.finish("task-02", "notes.txt", f"To be added later:\n{CHECK}")
+    assert "a/a.py" not in (shop.run / "reviews/tasks/task-02/round-01.diff").read_text()
+    for words in (("next",), ("resolve", "continue")):
+        arena.qrspi(*words)
+    said = arena.qrspi("next")
+    assert (said.code, "that its reviewers were not shown" in said.flat) == (3, True), said.text
+    assert CHECK in (shop.root / "a.py").read_text()
 
 
 def all_of_it(shop: Workshop) -> None:

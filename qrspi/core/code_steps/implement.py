@@ -259,8 +259,8 @@ def _batch_options(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> t
     return tuple(sorted(options, key=lambda option: option.key != first))
 
 
-def _unseen(states: tuple[TaskState, ...]) -> tuple[str, ...]:
-    loops_of = (task.loop for task in states if task.loop)
+def _unseen(states: tuple[TaskState, ...], batch_loop: Loop) -> tuple[str, ...]:
+    loops_of = (batch_loop, *(task.loop for task in states if task.loop))
     lines = [line for loop in loops_of for line in after_round.unseen(loop)]
     more = (f"There are {len(lines) - 3} more such files",) if len(lines) > 3 else ()
     return (*lines[:3], *more)
@@ -287,7 +287,7 @@ def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
     claimed = f" Of {keys} only a file says so; {UNRECORDED}." if keys else ""
     doubted = ", ".join(task.key for task in states if task.concerns)
     concerns = f" Who implemented {doubted} has concerns." if doubted else ""
-    concerns += "".join(f" {line}." for line in _unseen(states))
+    concerns += "".join(f" {line}." for line in _unseen(states, loop))
     return Next(
         action="approve",
         who="human",

@@ -84,11 +84,17 @@ def render(manifest: Manifest) -> bytes:
         "expected_tags": list(manifest.expected_tags),
         "dispatches": [_rendered_dispatch(item) for item in manifest.dispatches],
         "engine_files": dict(sorted(manifest.engine_files.items())),
-        **({"unseen": [one._asdict() for one in manifest.unseen]} if manifest.unseen else {}),
+        **({"unseen": list(map(_rendered_unseen, manifest.unseen))} if manifest.unseen else {}),
     }
     if manifest.chosen:
         document["chosen"] = manifest.chosen
     return (plain_json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _rendered_unseen(unseen: Unseen) -> dict[str, Any]:
+    """Without what is not so of it: most are only binary."""
+    fields: dict[str, Any] = unseen._asdict()
+    return {key: value for key, value in fields.items() if value or key not in ("commit", "cut")}
 
 
 def as_opened(manifest: Manifest) -> Manifest:
@@ -170,11 +176,17 @@ def _checked(document: Any, file: str) -> Manifest | Problem:
         commit=string(document, "commit"),
         chosen=string(document, "chosen"),
         unseen=tuple(
-            Unseen(string(item, "path"), size, string(item, "sha256"))
+            _read_unseen(item, size)
             for item in items(document, "unseen", dict)
             if type(size := item.get("size")) is int
         ),
     )
+
+
+def _read_unseen(item: Object, size: int) -> Unseen:
+    path, digest, commit = (string(item, key) for key in ("path", "sha256", "commit"))
+    cut = item.get("cut")
+    return Unseen(path, size, digest, commit, cut if type(cut) is int else 0)
 
 
 def _read_choice(value: Object) -> RefChoice:

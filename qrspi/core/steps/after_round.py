@@ -246,7 +246,7 @@ def _odd_record(facts: Facts) -> tuple[Problem, ...]:
 
 
 def unseen(loop: Loop) -> tuple[str, ...]:
-    """Changed files that no reviewer could read: only a person can look at them."""
+    """Changed files that not every reviewer could read: a person looks at them."""
     found = loop.manifest.unseen if loop.manifest else ()
     return tuple(map(_not_read, found))
 
@@ -254,8 +254,18 @@ def unseen(loop: Loop) -> tuple[str, ...]:
 def _not_read(unseen: Unseen) -> str:
     from qrspi.core.text import shortened
 
-    path, digest = (shortened.remark(one, _SHOWN) for one in (unseen.path, unseen.sha256))
+    path, digest, commit = (
+        shortened.remark(one, _SHOWN) for one in (unseen.path, unseen.sha256, unseen.commit)
+    )
+    if not path:
+        return f"No reviewer could read {unseen.size} more files"
+    if unseen.cut:
+        return (
+            f"The change of '{path}' is too long for a prompt: whoever opens no files was not "
+            f"shown {unseen.cut} bytes of it"
+        )
     what = f"binary ({unseen.size} bytes, sha256 {digest})" if digest else "deleted"
+    what = f"a submodule, now at commit {commit}" if commit else what
     return f"No reviewer could read '{path}', which is {what}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 _SECTION = re.compile(rb"^(?=diff --git )", re.MULTILINE)
 _NAME = re.compile(rb"^diff --git .* (?:b/(.*)|\"b/(.*)\")$")
@@ -34,29 +34,47 @@ def _lines(section: list[bytes]) -> Iterable[bytes]:
             yield line
 
 
+def as_renamed(changes: Changes, between: Changes) -> Changes:
+    """The same under every name that a file has had, where git says that it was renamed: within
+    these changes, or until the others begin."""
+    now = dict(_renames(between))
+    found: dict[bytes, Counter[bytes]] = {}
+    for heading, lines in changes.items():
+        own = dict(_renames({heading: lines})) or {heading: heading}
+        names = {heading, *(now.get(one, one) for pair in own.items() for one in pair)}
+        for name in names:
+            found[name] = found.get(name, Counter()) + lines
+    return found
+
+
+def _renames(changes: Changes) -> Iterator[tuple[bytes, bytes]]:
+    """A line of text has a sign in front."""
+    for lines in changes.values():
+        old, new = (
+            next((line[len(words) :] for line in lines if line.startswith(words)), b"")
+            for words in (b"rename from ", b"rename to ")
+        )
+        if old and new:
+            yield _heading(old), _heading(new)
+
+
+def _heading(name: bytes) -> bytes:
+    """Of a file that keeps its name; git may have put that in quotes."""
+    if name.startswith(b'"'):
+        return b'diff --git "a/%b "b/%b' % (name[1:], name[1:])
+    return b"diff --git a/%b b/%b" % (name, name)
+
+
 def unseen(change: Changes, seen: Iterable[Changes]) -> tuple[str, ...]:
     """The files with a line in `change` that none of `seen` has."""
     known: dict[bytes, Counter[bytes]] = {}
     for changes in seen:
         for name, lines in changes.items():
             known[name] = known.get(name, Counter()) + lines
-    moved = {name: lines for name, lines in known.items() if name not in change}
+    nothing: Counter[bytes] = Counter()
     return tuple(
-        _file(name) for name, lines in change.items() if not _is_seen(name, lines, known, moved)
+        _file(name) for name, lines in change.items() if not lines <= known.get(name, nothing)
     )
-
-
-def _is_seen(
-    name: bytes, lines: Counter[bytes], known: Changes, moved: dict[bytes, Counter[bytes]]
-) -> bool:
-    """A file that was renamed on the other side and only edited here has another name in `known`:
-    one that `change` does not name. Each such name stands for one file."""
-    if name in known:
-        return lines <= known[name]
-    if not all(line.startswith((b"+", b"-")) for line in lines):
-        return False
-    source = next((other for other, there in moved.items() if lines <= there), None)
-    return source is not None and moved.pop(source) is not None
 
 
 def _file(heading: bytes) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from qrspi.core.agents import prompts
 from qrspi.core.agents.prompts import Source
@@ -12,18 +12,14 @@ from qrspi.core.errors import Halt
 from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.pipeline import Subject, subject_of
+from qrspi.core.pipeline import CODE_STEPS, Subject, subject_of
 from qrspi.core.tree import Fault, Tree
 from qrspi.handlers.jobs.job import Job
-from qrspi.world.files.run_tree import DiskTree
 
 if TYPE_CHECKING:
     from qrspi.core.code_steps.task_state import TaskState
 
 APART = "research"
-DIFF_LIMIT = 16 * 1024 * 1024
-CODE_FILE_LIMIT = 256 * 1024
-CODE_LIMIT = 1024 * 1024
 EVIDENCE_LIMIT = 16 * 1024 * 1024
 EVIDENCE_SHOWN = 256 * 1024
 
@@ -92,22 +88,23 @@ def _of_code(job: Job, given: Material, subject: Subject) -> Material:
         given = given._replace(tests=_said_of_tests(job))
         given = given._replace(changed_since=_text_of_diff(job, job.round_loop.paths.since))
     if subject.key in ("integrate", "test"):
+        from qrspi.handlers.changes import as_committed
+
+        as_committed.refuse_other_whole(job)
         given = given._replace(worktree=_merged_place(job))
     if subject.key == "integrate":
-        merged = _code(job, given.worktree)
-        return given._replace(merged=merged, changes=_change(job, given))
+        return given._replace(merged=_code(job), changes=_change(job, given))
     if subject.key == "implement-gate":
         return _of_all_tasks(job, given)
     return _of_task(job, given) if subject.is_task else given
 
 
 def _of_all_tasks(job: Job, given: Material) -> Material:
-    merged, changes = _code_of_all(job)
-    return given._replace(
-        worktrees=_work_trees(job),
-        merged=merged,
-        changes=changes,
-    )
+    from qrspi.handlers.changes import shown_code
+
+    places = tuple(place for _, place in shown_code.worked_on(job))
+    code = shown_code.of_tasks(job)
+    return given._replace(worktrees=places, merged=code.files, changes=code.diffs)
 
 
 def _change(job: Job, given: Material) -> tuple[Source, ...]:
@@ -119,17 +116,28 @@ def _of_task(job: Job, given: Material) -> Material:
     from qrspi.core.records import task_records
 
     task, folder = task_place(job, job.round_loop.subject.key)
+    _refuse_other(job, folder)
     said = (task_records.report_file(task.key),) if task.concerns else ()
     names = "".join(f"{name}\n" for name in task.outside.names)
     outside = (Source("outside-allowed-files", names.encode()),) if names else ()
     return given._replace(
         worktree=folder,
-        code=_code(job, folder),
+        code=_code(job),
         changes=_change(job, given),
         concerns=sources(job.workspace, said),
         outside=outside,
         outside_count=task.outside.number,
     )
+
+
+def _refuse_other(job: Job, folder: str) -> None:
+    from qrspi.handlers.changes import as_committed, code_repository
+    from qrspi.world.git import worktrees
+
+    loop = job.round_loop
+    own = worktrees.at(code_repository.repository_of(job), folder) if folder else None
+    if own and loop.manifest and loop.manifest.commit:
+        as_committed.refuse_other(job, loop.subject.key, own, loop.manifest.commit)
 
 
 def text_paths(job: Job) -> tuple[str, ...]:
@@ -174,7 +182,7 @@ def _diff_texts(job: Job, *, travels: bool) -> tuple[Source, ...]:
     return tuple(
         Source(name, one.data.replace(folder, b"") if apart else one.data)
         for name, sources in found.items()
-        for one in sources
+        for one in (map(_with_room, sources) if job.loop.subject.step in CODE_STEPS else sources)
     )
 
 
@@ -202,105 +210,29 @@ def task_place(job: Job, key: str) -> tuple[TaskState, str]:
     return task, reports.worktree(job, task)
 
 
-class _File(NamedTuple):
-    name: str  # as it is shown
-    tree: Tree
-    path: str
+def _code(job: Job) -> tuple[Source, ...]:
+    from qrspi.handlers.changes import shown_code
 
-
-def _code(job: Job, folder: str) -> tuple[Source, ...]:
-    """The files of the round's diff: in full as far as there is room, the others by name."""
-    diff = job.workspace.read(job.round_loop.paths.diff, DIFF_LIMIT)
-    names = () if isinstance(diff, Fault) or not folder else files_in(diff)
-    tree = DiskTree(folder)
-    return _in_full(_File(name, tree, name) for name in names)
-
-
-def _in_full(files: Iterable[_File]) -> tuple[Source, ...]:
-    whole, left_out, room = [], [], CODE_LIMIT
-    for one in files:
-        data = one.tree.read(one.path, min(CODE_FILE_LIMIT, room))
-        if isinstance(data, Fault):
-            left_out.append(one.name)
-        else:
-            whole.append(Source(one.name, data))
-            room -= len(data)
-    if left_out:
-        whole.append(Source("files-not-shown", "\n".join(left_out).encode()))
-    return tuple(whole)
+    loop = job.round_loop
+    diff = _text_of_diff(job, loop.paths.diff)
+    return shown_code.of_round(job, loop.manifest, sum(len(one.data) for one in diff))
 
 
 def _text_of_diff(job: Job, path: str) -> tuple[Source, ...]:
     """Only there is what was taken away."""
-    diff = job.workspace.read(path, DIFF_LIMIT)
-    return () if isinstance(diff, Fault) else (_beginning(path, diff),)
+    return tuple(map(_with_room, sources(job.workspace, (path,))))
 
 
-def _beginning(name: str, data: bytes) -> Source:
-    if len(data) <= CODE_FILE_LIMIT:
-        return Source(name, data)
-    cut = data.rfind(b"\n", 0, CODE_FILE_LIMIT) + 1
-    return Source(name, data[:cut] + b"[the other %d bytes are not shown]\n" % (len(data) - cut))
+def _with_room(diff: Source) -> Source:
+    from qrspi.core.text import plain_diff
 
-
-def _code_of_all(job: Job) -> tuple[tuple[Source, ...], tuple[Source, ...]]:
-    """The code of tasks that are not merged, each from its own work tree, and their diffs."""
-    files: list[_File] = []
-    changes: list[Source] = []
-    for task, place in _worked_on(job):
-        assert task.start is not None
-        diff = _changed(job, task)
-        tree = DiskTree(place)
-        files += (_File(f"{task.start.worktree}/{name}", tree, name) for name in files_in(diff))
-        changes.append(_beginning(f"{task.key}.diff", diff))
-    return _in_full(files), tuple(changes)
-
-
-def _changed(job: Job, task: TaskState) -> bytes:
-    """From where a task began to the commit that it reported, which not every review saw."""
-    from qrspi.handlers.changes import code_repository
-    from qrspi.world.git import diffs
-    from qrspi.world.git.refs import Ref
-
-    if task.start is None or not task.commit:
-        return b""
-    base = task.start.base_commit
-    return diffs.text_of_branch(code_repository.repository_of(job), Ref(base, base), task.commit)
-
-
-def files_in(diff: bytes) -> tuple[str, ...]:
-    """The files that exist afterwards, from the root; not those that git puts in quotes."""
-    names: list[str] = []
-    heading = False
-    for line in diff.split(b"\n"):
-        # A line of a file's text never starts like this: it has a sign in front.
-        if line.startswith(b"diff --git "):
-            heading = True
-        elif line.startswith(b"@@"):
-            heading = False
-        elif heading and line.startswith(b"+++ b/"):
-            # git puts a tab after a name with a space.
-            names.append(line[6:].removesuffix(b"\t").decode("utf-8", "replace"))
-    return tuple(dict.fromkeys(names))
+    return diff._replace(data=plain_diff.shown(diff.data).text)
 
 
 def _merged_place(job: Job) -> str:
     from qrspi.handlers.changes import code_repository
 
     return code_repository.repository_of(job).root
-
-
-def _work_trees(job: Job) -> tuple[str, ...]:
-    return tuple(place for _, place in _worked_on(job))
-
-
-def _worked_on(job: Job) -> Iterator[tuple[TaskState, str]]:
-    from qrspi.core.code_steps import batch
-
-    for item in batch.read(job.facts).items:
-        task, place = task_place(job, item.key)
-        if place and not isinstance(DiskTree(place).entries(""), Fault):
-            yield task, place
 
 
 def _evidence(job: Job) -> tuple[Source, ...]:

@@ -16,7 +16,7 @@ from qrspi.core.records.task_records import Report, Start
 from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.tree import MemoryTree
 from qrspi.core.yaml import frontmatter
-from qrspi.handlers.changes import code_repository
+from qrspi.handlers.changes import as_committed, code_repository
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.git import commits, diffs, refs, repository, tracked_files, worktrees
 from qrspi.world.git.diffs import DiffResult
@@ -146,6 +146,7 @@ def _reported_branch(job: Job, repo: Repo, key: str, start: Start, report: Repor
     head = refs.head(work) or ""
     if head != report.commit:
         raise Refusal(_other_head(job, key, start, report, head))
+    as_committed.refuse_other(job, key, work, head)
     from qrspi.handlers.changes import task_base
 
     base, doubt = task_base.find(job, key, start, head)

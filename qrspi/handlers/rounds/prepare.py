@@ -14,7 +14,7 @@ from qrspi.core.config.edit import backfills_of
 from qrspi.core.errors import Halt, Refusal
 from qrspi.core.filenames import RoundPaths, is_dropping, prompt_file
 from qrspi.core.findings import visual_excuse
-from qrspi.core.model import Ask, Decision, Problem
+from qrspi.core.model import Ask, Decision, Problem, Unseen
 from qrspi.core.pipeline import Subject, subject_of
 from qrspi.core.records import import_record, step_text
 from qrspi.core.rounds import convergence, round_list, scope_set
@@ -24,9 +24,10 @@ from qrspi.core.rounds.convergence import ScopeSetFile
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.rounds.manifest import Dispatch, Manifest, RefChoice
 from qrspi.core.steps import after_round, isolation, review_action
+from qrspi.core.text import plain_diff
 from qrspi.core.text.shortened import few
 from qrspi.core.tree import CONFIG_LIMIT, Fault, Tree, content
-from qrspi.handlers.changes import change_set, review_target
+from qrspi.handlers.changes import as_committed, change_set, review_target
 from qrspi.handlers.changes.review_target import Branch, Files, Target
 from qrspi.handlers.jobs.job import Job, Performed
 from qrspi.handlers.rounds import visual_reviewer
@@ -57,7 +58,7 @@ def handle(job: Job, number: int | None = None) -> Performed:
     manifest = _manifest(job, paths, chain)._replace(
         choice=ref_choice(job.workspace, loop.subject, decision, diff),
         anyway=again,
-        unseen=diff.unseen if diff else (),
+        unseen=_unseen(job, loop.subject, diff),
         commit=reviewed.tip if isinstance(reviewed, Branch) else "",
     )
     own = {f"{paths.directory}/{name}": data for name, data in chain.files.items()}
@@ -71,6 +72,15 @@ def handle(job: Job, number: int | None = None) -> Performed:
     return Performed(
         "prepare-round", loop.subject.key, paths.number, files=files, notes=notes, opened=opened
     )
+
+
+def _unseen(job: Job, subject: Subject, diff: DiffResult | None) -> tuple[Unseen, ...]:
+    """The tasks of a batch may be more than a prompt has room for, though each is not."""
+    if subject.key != "implement-gate":
+        return diff.unseen if diff else ()
+    from qrspi.handlers.changes import shown_code
+
+    return plain_diff.named(shown_code.of_tasks(job).left_out)
 
 
 def opened_as_it_is(job: Job) -> Job | None:
@@ -155,6 +165,8 @@ def _reviewed(job: Job, subject: Subject) -> Target | None:
     target = review_target.find(job, subject)
     if target is None and subject.is_task:
         raise review_target.no_work_tree(job, subject)
+    if subject.key in ("integrate", "test") and target:
+        as_committed.refuse_other_whole(job)
     if isinstance(job.workspace.head(subject.artifact), Fault) and subject.key != "test":
         name = subject.artifact
         text = f"{name} does not exist or cannot be read: write it before it is reviewed"

@@ -12,6 +12,7 @@ from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
+from qrspi.core.text.plain_diff import as_text
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.text.shortened import few
 from qrspi.handlers.changes import code_repository, merged_work, review_target, task_base
@@ -45,6 +46,7 @@ def handle(job: Job) -> Performed:
                 raise
             break  # the merges before are put on record; the next turn says why this one is none
         if isinstance(merge, Conflict):
+            merge = merge._replace(files=tuple(map(as_text, merge.files)))
             files.append(_conflict(job, place, task, merge))
             listed = ", ".join(merge.files)
             notes.append(f"{task.key} conflicts with {place.feature} in {listed}")

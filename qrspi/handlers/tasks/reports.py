@@ -11,19 +11,25 @@ from qrspi.core.errors import Misuse, Refusal
 from qrspi.core.model import Problem, TestState
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Ending, Outside, Report, ReportStatus, TaskOutcome
+from qrspi.core.text.plain_diff import as_text
 from qrspi.core.text.shell_words import quoted
 from qrspi.core.text.shortened import few
 from qrspi.core.tree import exists
-from qrspi.handlers.changes import change_set, code_repository, review_target, task_base
+from qrspi.handlers.changes import (
+    as_committed,
+    change_set,
+    code_repository,
+    review_target,
+    task_base,
+)
 from qrspi.handlers.changes.change_set import ChangeSet, Edit
 from qrspi.handlers.jobs.job import Job
 from qrspi.handlers.tasks import commands, reviews
 from qrspi.handlers.tasks.start import unknown_task
-from qrspi.world.git import diffs, refs, tracked_files, worktrees
+from qrspi.world.git import diffs, refs, worktrees
 from qrspi.world.machine import clock, git_person
 
 _ENDED = {"accepted-with-issues": "accept", "skipped-by-user": "skip"}
-_LISTED = 5  # names of files that one line has room for
 
 
 def state_of(job: Job, key: str) -> TaskState:
@@ -83,7 +89,8 @@ def _outside(job: Job, task: TaskState, commit: str) -> Outside:
     base = task_base.find(job, task.key, task.start, commit).commit
     data = job.workspace.read(task.item.file)
     below = os.path.relpath(job.project, repo.root)
-    return allowed_files.outside(data, diffs.names(repo, (base, commit), "."), below)
+    names = diffs.names(repo, (base, commit), ".")
+    return allowed_files.outside(data, tuple(map(as_text, names)), below)
 
 
 def report_tests(
@@ -144,7 +151,7 @@ def _refuse_unmapped(job: Job, task: TaskState, words: str) -> None:
     lost = task_criteria.unmapped(implementers.criteria(job.facts, tasks), words)
     if not lost:
         return
-    names = few([criterion.name for criterion in lost], _LISTED)
+    names = few([criterion.name for criterion in lost], as_committed.LISTED)
     text = (
         f"{task.key}: no test is named for {names}; expected a line `- CRITERION: TEST` for each "
         "criterion in the text given with -F FILE"
@@ -206,7 +213,11 @@ def _nothing_since(job: Job, task: TaskState, what: str) -> str:
     assert task.start is not None
     own = worktrees.at(code_repository.repository_of(job), worktree(job, task))
     left = worktrees.uncommitted(own) if own else ()
-    beside = f"; not committed there: {few(left, _LISTED)}" if left else ""
+    beside = (
+        f"; not committed there: {few([as_text(name) for name in left], as_committed.LISTED)}"
+        if left
+        else ""
+    )
     return f"{task.key}: nothing is committed in {task.start.worktree} since {what}{beside}"
 
 
@@ -220,12 +231,9 @@ def _refuse_beside_the_commit(job: Job, task: TaskState, commit: str) -> None:
     own = worktrees.at(code_repository.repository_of(job), worktree(job, task))
     if own is None or not job.facts.config.test_command:
         return
-    head = refs.head(own) or ""
-    left = (*worktrees.uncommitted(own), *tracked_files.hidden_changes(own))
-    if head == commit and not left:
+    found = as_committed.difference(own, commit, new=True)
+    if not found:
         return
-    there = f"HEAD there is {head[:12]}"
-    found = f"not committed there: {few(left, _LISTED)}" if left else there
     text = (
         f"{task.key}: its tests run in {own.root}, which is not at {commit[:12]} as reported; "
         f"{found}"

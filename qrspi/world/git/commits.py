@@ -312,6 +312,31 @@ def blobs(repo: Repo, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str]
     return data
 
 
+def sizes(repo: Repo, objects: Sequence[str]) -> dict[str, int]:
+    """Without those that git does not have."""
+    asked = "".join(f"{one}\n" for one in objects).encode()
+    if not asked:
+        return {}
+    lines = command.read(repo.path, ["cat-file", "--batch-check"], given=asked).text.splitlines()
+    fields = (line.split(" ") for line in lines)
+    return {found[0]: int(found[2]) for found in fields if len(found) == 3}
+
+
+def texts(repo: Repo, objects: Sequence[str]) -> dict[str, bytes]:
+    """Of objects that are there."""
+    asked = "".join(f"{one}\n" for one in objects).encode()
+    if not asked:
+        return {}
+    output = command.read(repo.path, ["cat-file", "--batch"], given=asked).out
+    data, at = dict[str, bytes](), 0
+    for one in objects:
+        end = output.index(b"\n", at)
+        size = int(output[at:end].split(b" ")[2])
+        data[one] = output[end + 1 : end + 1 + size]
+        at = end + size + 2
+    return data
+
+
 def contents_at_head(repo: Repo, paths: Sequence[str]) -> dict[str, bytes]:
     """While HEAD is the same commit it has the same, so a daemon asks once."""
     commit = commit_by_files(repo)

@@ -47,13 +47,26 @@ _UNKNOWN = (0,) * 9
 
 
 Pair = tuple[str, str]  # two commits: how the second differs from the first
+_FILES = ("100644", "100755")  # neither links nor submodules
 
 
 class DiffResult(NamedTuple):
     ref: str  # as chosen
     ref_commit: str | None  # None for the empty tree
     file: str  # run-relative
-    unseen: tuple[Unseen, ...] = ()  # files that nobody can read as text
+    unseen: tuple[Unseen, ...] = ()  # files that not everybody can read as text
+
+
+class ChangedFile(NamedTuple):
+    """As it is afterwards."""
+
+    name: str  # from the root
+    mode: str
+    object: str
+
+    @property
+    def is_file(self) -> bool:
+        return self.mode in _FILES
 
 
 def emit(
@@ -108,19 +121,44 @@ def emit_branch(
     check(tip)
     command.check_path(without or ".")
     paths = [":(top)", f":(top,exclude,literal){without}"] if without else []
-    return _emit(repo, run, file, ref, (), [tip, "--", *paths], partial(_in_commit, repo, tip))
-
-
-def unseen(repo: Repo, change: Pair, seen: Sequence[Pair]) -> tuple[str, ...]:
-    """The files that differ by a line which no diff of the other pairs has."""
-    return changed_lines.unseen(_lines(repo, change), (_lines(repo, one) for one in seen))
+    rest = [tip, "--", *paths]
+    result = _emit(repo, run, file, ref, (), rest, partial(_in_commit, repo, tip))
+    left_out = _left_out(f"{run}/{file}")
+    return result._replace(unseen=plain_diff.named((*result.unseen, *left_out)))
 
 
 def names(repo: Repo, pair: Pair, folder: str) -> tuple[str, ...]:
+    return tuple(one.name for one in _differing(repo, pair, command.literal([folder])))
+
+
+def files(repo: Repo, pair: Pair, without: str = "") -> tuple[ChangedFile, ...]:
+    """Those that are there afterwards; `without` is a folder, named from the root."""
+    command.check_path(without or ".")
+    paths = [":(top)", f":(top,exclude,literal){without}"] if without else []
+    return tuple(one for one in _differing(repo, pair, paths) if one.mode.strip("0"))
+
+
+def _differing(repo: Repo, pair: Pair, paths: Sequence[str]) -> Iterator[ChangedFile]:
     for name in pair:
         check(name)
-    args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none"]
-    return command.read(repo.root, [*args, *pair, "--", *command.literal([folder])]).items
+    args = ["diff-tree", "-r", "-z", "--no-renames", "--ignore-submodules=none"]
+    items = iter(command.read(repo.root, [*args, *pair, "--", *paths]).items)
+    for about, name in zip(items, items, strict=True):
+        _, mode, _, oid, _ = about.split(" ")
+        yield ChangedFile(name, mode, oid)
+
+
+def unseen(repo: Repo, change: Pair, seen: Sequence[Pair]) -> tuple[str, ...]:
+    """The files that differ by a line which no diff of the other pairs has. Where one was renamed
+    meanwhile, git says so: a file with the same lines need not be the same file."""
+    wanted, known = _lines(repo, change), [_lines(repo, pair) for pair in seen]
+    if not changed_lines.unseen(wanted, known):
+        return ()
+    renamed = (
+        changed_lines.as_renamed(there, _lines(repo, (pair[0], change[0])))
+        for there, pair in zip(known, seen, strict=True)
+    )
+    return changed_lines.unseen(wanted, renamed)
 
 
 def _lines(repo: Repo, pair: Pair) -> changed_lines.Changes:
@@ -130,6 +168,13 @@ def _lines(repo: Repo, pair: Pair) -> changed_lines.Changes:
     # A .gitmodules can say that changes of its submodules are not to be shown.
     args = ["diff-tree", *options, "--ignore-submodules=none", "--full-index", "-p", *pair, "--"]
     return changed_lines.read(command.read(repo.path, args).out)
+
+
+def _left_out(path: str) -> tuple[Unseen, ...]:
+    if os.path.getsize(path) <= plain_diff.ROOM:
+        return ()
+    with open(path, "rb") as file:
+        return plain_diff.shown(file.read()).left_out
 
 
 def _in_work_tree(repo: Repo, name: str) -> bytes | None:

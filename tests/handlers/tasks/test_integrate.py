@@ -57,6 +57,24 @@ def firsts(shop: Workshop) -> list[str]:
     return shop.git("log", "--first-parent", "--format=%s").splitlines()
 
 
+@pytest.mark.rule("INT-01", "SEC-17")
+@pytest.mark.parametrize("first", [True, False], ids=["meanwhile", "afterwards"])
+def test_a_file_that_another_task_renamed_is_merged(tmp_path: Path, first: bool) -> None:
+    text = "".join(f"line_{number} = {number}\n" for number in range(20))
+    shop = Workshop(tmp_path / "project", full(), {"a.py": text})
+    shop.next()
+    renaming, editing = ("task-01", "task-02") if first else ("task-02", "task-01")
+    shop.git("mv", "a.py", "new name.py", at=shop.tree(renaming))
+    shop.take(renaming, "b.py", "b = 1\n")
+    shop.take(editing, "a.py", text.replace("= 7", "= 77"))
+    shop.next()
+    shop.take("task-03", "c.py", "c = 1\n")
+    shop.next()
+    shop.resolve("continue")
+    shop.next()
+    assert "line_7 = 77" in shop.git("show", "main:new name.py")
+
+
 @pytest.mark.rule("INT-01", "SEC-14")
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["here", "in a clone"])
 def test_a_reviewed_task_on_a_stage_is_merged_after_its_parents(
