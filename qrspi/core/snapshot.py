@@ -25,8 +25,11 @@ _ABSENT = Fault("absent")
 
 
 class Snapshot(TreeOver):
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, *, asks_git: bool = True) -> None:
+        """`asks_git`: whether it may take the time to ask how the code has changed."""
         super().__init__(tree)
+        self._asks_git = asks_git
+        self._code: dict[tuple[str, str, str], tuple[str, ...]] = {}
         self._heads: dict[str, bytes | Fault] = {}
         self._whole: dict[tuple[str, int], bytes | Fault] = {}
         self._tails: dict[tuple[str, int], bytes | Fault] = {}
@@ -107,6 +110,16 @@ class Snapshot(TreeOver):
     def on_branch(self, paths: Sequence[str]) -> tuple[str, frozenset[str]]:
         self._asked_elsewhere = True
         return self._tree.on_branch(paths)
+
+    def code_since(self, commit: str, branch: str, place: str) -> tuple[str, ...]:
+        if not self._asks_git:
+            return ()
+        self._asked_elsewhere = True
+        known = self._code.get((commit, branch, place))
+        if known is None:
+            known = self._tree.code_since(commit, branch, place)
+            self._code[commit, branch, place] = known
+        return known
 
     def signed(self, line: str) -> bool:
         self._asked_elsewhere = True

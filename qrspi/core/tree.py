@@ -128,6 +128,10 @@ class Tree(Protocol):
     def on_branch(self, paths: Sequence[str]) -> tuple[str, frozenset[str]]:
         """The one branch, checked out nowhere, that has most of some files, and those it has."""
 
+    def code_since(self, commit: str, branch: str, place: str) -> tuple[str, ...]:
+        """What changed in the code after a commit, a line each; '' for the branch that is checked
+        out, and where the code lies beside the run. Nothing where nobody can tell."""
+
     def signed(self, line: str) -> bool:
         """Whether a commit about this run ends with this line, which the engine puts there."""
 
@@ -203,6 +207,9 @@ class TreeOver:
     def on_branch(self, paths: Sequence[str]) -> tuple[str, frozenset[str]]:
         return self._tree.on_branch(paths)
 
+    def code_since(self, commit: str, branch: str, place: str) -> tuple[str, ...]:
+        return self._tree.code_since(commit, branch, place)
+
     def signed(self, line: str) -> bool:
         return self._tree.signed(line)
 
@@ -273,6 +280,9 @@ class MemoryTree:
 
     def on_branch(self, paths: Sequence[str]) -> tuple[str, frozenset[str]]:
         return "", frozenset()
+
+    def code_since(self, commit: str, branch: str, place: str) -> tuple[str, ...]:
+        return ()
 
     def signed(self, line: str) -> bool:
         return self._signs

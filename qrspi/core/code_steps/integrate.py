@@ -12,6 +12,7 @@ from qrspi.core.model import Next, Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import subject_of
 from qrspi.core.records import approvals, evidence
+from qrspi.core.rounds import code_changes
 from qrspi.core.rounds import loop as loops
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps import authoring, next_actions, review_action
@@ -148,11 +149,13 @@ def _ci(facts: Facts) -> Next | None:
         return None
     known = ci_seen(facts.tree)
     now = (str(len(recorded(facts.tree))), str(resets(facts, facts.step)))
-    if (known.get("ci_merges"), known.get("ci_resets")) == now:
+    same = (known.get("ci_merges"), known.get("ci_resets")) == now
+    moved = code_changes.since(facts.tree, facts.config, known["commit"]) if same else ""
+    if same and not moved:
         return None
     what = "Run the CI command over the merged branch"
     because = (
-        "gates.ci_command in config.md has not run over what is merged now",
+        moved or "gates.ci_command in config.md has not run over what is merged now",
         f"the command is {gates.ci_command}",
     )
     return next_actions.by_engine(facts, "author", "ci", what, because, missing=("reviews/ci",))
@@ -174,7 +177,8 @@ def ci_seen(tree: Tree) -> dict[str, str]:
     if not evidence.is_own_page(tree, page, data):
         return {}
     seen = gate_records.fields(data)
-    return known if all(known.get(f"ci_{key}") == seen.get(key) for key in CI_COUNTS) else {}
+    same = all(known.get(f"ci_{key}") == seen.get(key) for key in CI_COUNTS)
+    return {**known, "commit": seen.get("commit", "")} if same else {}
 
 
 CI_COUNTS = ("exit", "merges", "resets")

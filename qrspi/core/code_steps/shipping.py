@@ -13,6 +13,7 @@ from qrspi.core.model import StateOfTests
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import REQUEST, STEP, is_full
 from qrspi.core.records.approvals import Record
+from qrspi.core.rounds import code_changes
 from qrspi.core.rounds.loop import Loop
 from qrspi.core.steps.facts import Facts
 from qrspi.core.text import shortened
@@ -23,20 +24,28 @@ from qrspi.core.yaml import frontmatter
 
 def is_current(facts: Facts, results: Results) -> bool:
     same = results.command == facts.config.test_command and results.then != "rerun"
-    return same and _is_about_now(facts, results)
+    return same and _is_about_merged(facts, results) and not outdated(facts, results)
 
 
 def can_run_again(facts: Facts, results: Results) -> bool:
-    """Whether it is about what is merged, and a command runs the tests, the same or another."""
-    return bool(facts.config.test_command) and _is_about_now(facts, results)
+    """Whether it is about the code of now, and a command runs the tests, the same or another."""
+    about = _is_about_merged(facts, results) and not _moved(facts, results)
+    return bool(facts.config.test_command) and about
 
 
-def _is_about_now(facts: Facts, results: Results) -> bool:
+def _is_about_merged(facts: Facts, results: Results) -> bool:
     merges = integrate.recorded(facts.tree)
-    return (results.merges, results.resets) == (
-        len(merges),
-        integrate.resets(facts, "test"),
-    ) and results.merged in ("", test_results.merged(merges))
+    same = (results.merges, results.resets) == (len(merges), integrate.resets(facts, "test"))
+    return same and results.merged in ("", test_results.merged(merges))
+
+
+def outdated(facts: Facts, results: Results) -> str:
+    """How the code has changed since the tests passed. Where they failed, a person is asked."""
+    return _moved(facts, results) if results.state == "passed" else ""
+
+
+def _moved(facts: Facts, results: Results) -> str:
+    return code_changes.since(facts.tree, facts.config, results.commit)
 
 
 def blank(facts: Facts, commit: str = "", time: str = "") -> Results:
@@ -67,6 +76,8 @@ def tests_now(facts: Facts, results: Results | None) -> StateOfTests:
     if results.reporter and not known:
         why = f"{page} says that they {results.state}, but no report is on record"
         return StateOfTests("not-run", why)
+    if after := outdated(facts, results):
+        return StateOfTests("not-run", f"they passed before, and {after}")
     return tests_of(results)
 
 

@@ -107,7 +107,8 @@ def _why_run(facts: Facts, results: Results | None) -> str:
         return "a person wants the tests run again"
     if results and results.command and results.command != facts.config.test_command:
         return "gates.test_command in config.md is another one than the tests were run with"
-    return "gates.test_command in config.md has not run over what is merged now"
+    outdated = shipping.outdated(facts, results) if results else ""
+    return outdated or "gates.test_command in config.md has not run over what is merged now"
 
 
 def unanswered(facts: Facts) -> str:
@@ -203,7 +204,7 @@ def _passed(facts: Facts, seen: Judged) -> Next:
     """The tests passed and no finding is open. The review may still not be clean."""
     review, clean = after_round.at_gate(facts, seen.loop)
     ship, again = (f"qrspi resolve {facts.run} {key}" for key in ("ship", "review"))
-    reviewed = clean or after_round.is_settled(facts, seen.loop)
+    reviewed = clean or (after_round.is_settled(facts, seen.loop) and seen.loop.fresh)
     end = _end_phase(facts) or SHIP
     menu = (end, TO_PLAN) if reviewed else (AGAIN, end, TO_PLAN)
     first = "Read" if reviewed else f"`{again}` has it reviewed again (recommended). Or read"

@@ -54,7 +54,7 @@ class Survey(NamedTuple):
 def derive(tree: Tree, path: str = "", *, thorough: bool = True, steps: bool = True) -> RunState:
     """`thorough` also hashes approved bodies and scans the tasks, for warnings only. Without
     `steps`, reviews of finished steps are not counted, since nothing depends on them."""
-    tree = Snapshot(tree)
+    tree = Snapshot(tree, asks_git=thorough)
     return survey(tree, path, thorough=thorough, steps=steps, ask_git=thorough).state
 
 

@@ -34,6 +34,7 @@ class Loop(NamedTuple):
     skipped: bool = False  # it goes on without scores, as its skip marker says
     clean: bool = False
     fresh: bool = False  # the text is the one this round reviewed
+    moved: str = ""  # how the code has changed since
     failures: tuple[Problem, ...] = ()  # why the round gets the failure menu
     problem: Problem | None = None  # why nothing can be said about the round
     warnings: tuple[Problem, ...] = ()
@@ -177,7 +178,17 @@ def _newest(
     tree: Tree, outline: Loop, config: Config, number: int, base: int, records: Sequence[Record]
 ) -> Loop:
     loop = _decided(_read(tree, outline, config, number, records), records)
-    return _with_stage(tree, loop, config, base)
+    return _with_code(tree, _with_stage(tree, loop, config, base), config)
+
+
+def _with_code(tree: Tree, loop: Loop, config: Config) -> Loop:
+    about_code = loop.subject.key in ("integrate", "test")
+    if not about_code or loop.stage != "closed" or loop.to_apply or not loop.manifest:
+        return loop
+    from qrspi.core.rounds import code_changes
+
+    moved = code_changes.since(tree, config, loop.manifest.commit)
+    return loop._replace(moved=moved, fresh=loop.fresh and not moved)
 
 
 def _decided(loop: Loop, records: Sequence[Record]) -> Loop:

@@ -59,13 +59,14 @@ def review_status(loop: Loop) -> tuple[str, bool]:
     if loop.clean and loop.fresh:
         return f"Reviews passed clean in round {number}", True
     if loop.clean:
-        changed = "the text has changed since and is not re-verified"
-        return f"Reviews passed clean in round {number}; {changed}", False
+        changed = loop.moved or "the text has changed since"
+        return f"Reviews passed clean in round {number}; {changed} and is not re-verified", False
     if loop.kept == 0:
         return _without_findings(loop), False
     sentence = f"Reviews found issues in round {number}"
     if loop.settled:
-        return f"{sentence} which were skipped by a person", False
+        moved = f"; {loop.moved}" if loop.moved else ""
+        return f"{sentence} which were skipped by a person{moved}", False
     if not loop.to_apply:
         by = "a dispositions file" if not loop.unrecorded else "a pause file"
         return f"{sentence}, closed by {by}; {UNRECORDED}", False

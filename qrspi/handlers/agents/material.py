@@ -269,11 +269,9 @@ def _code_path(job: Job) -> str:
     if not place:
         return ""
     from qrspi.handlers.changes import code_repository
-    from qrspi.world.consent import permits
     from qrspi.world.git import repository
 
-    outside = repository.outside_of(job.project, place)
-    if outside and permits.lacking(job.project, (outside,)):
+    if not repository.is_allowed(job.project, place):
         return ""
     return code_repository.project_root(job)
 

@@ -97,9 +97,7 @@ _COMMIT = re.compile("[0-9a-f]{40,64}")
 
 def runs_in(repo: Repo, job: Job) -> str:
     """Where the runs lie: their files were reviewed step by step, and outweigh the code."""
-    runs = job.workspace.path.rpartition("/")[0]
-    inside = os.path.relpath(os.path.realpath(runs), repo.root)
-    return "" if inside.startswith("..") or inside == "." else inside
+    return repository.runs_in(repo, job.workspace.path.rpartition("/")[0])
 
 
 def _task(job: Job, subject: Subject) -> Branch | None:

@@ -166,6 +166,9 @@ class DiskTree:
     def on_branch(self, paths: Sequence[str]) -> tuple[str, frozenset[str]]:
         return "", frozenset()
 
+    def code_since(self, commit: str, branch: str, place: str) -> tuple[str, ...]:
+        return ()
+
     def signed(self, line: str) -> bool:
         return False
 

@@ -269,3 +269,14 @@ def outside_of(project: str, place: str) -> NamedThing | None:
     if repo is None or belongs_to(repo, find(project)):
         return None
     return trust.folder(repo.common_dir)
+
+
+def is_allowed(project: str, place: str) -> bool:
+    outside = outside_of(project, place)
+    return outside is None or not permits.lacking(project, (outside,))
+
+
+def runs_in(repo: Repo, runs: str) -> str:
+    """The folder of all runs, from the root; '' when it lies elsewhere."""
+    inside = os.path.relpath(os.path.realpath(runs), repo.root)
+    return "" if inside.startswith("..") or inside == "." else inside

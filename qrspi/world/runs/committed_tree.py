@@ -110,6 +110,27 @@ class CommittedTree(DiskTree):
         except Halt:
             return None
 
+    def code_since(self, commit: str, branch: str, place: str) -> tuple[str, ...]:
+        if not (commit and self.in_git):
+            return ()
+        # Imported here: only a run whose code was tested or reviewed pays for git.
+        from qrspi.core.errors import Halt
+        from qrspi.world.git import diffs, repository
+
+        runs = self.path.rpartition("/")[0]
+        project = runs.removesuffix("/docs/qrspi") or "/"
+        try:
+            if place and not repository.is_allowed(project, place):
+                return ()
+            folder = repository.absolute(project, place)
+            repo = repository.find(folder) if place else self.repository
+            if repo is None:
+                return ()
+            inside = repository.runs_in(repo, runs)
+            return diffs.changes_since(repo, commit, branch, inside)
+        except Halt:
+            return ()
+
     def _may_lack(self, path: str) -> bool:
         # Imported here: many runs at once are looked at without it.
         from qrspi.world.runs import index_glance
