@@ -23,7 +23,10 @@ from qrspi.world.runs.dry_run import DryRunWorkspace
 from qrspi.world.runs.workspace import Workspace
 
 Plan = Callable[[Job], ChangeSet]
-_ANYWAY = ("task clean", "comment add", "comment resolve")  # of a closed run too
+_ANYWAY = (  # of a closed run too
+    *("task clean", "comment add", "comment resolve", "audit", "quality check", "quality batch"),
+    *("quality debt", "checkpoint list", "checkpoint summary", "checkpoint lint"),
+)
 GOES_ON = ("approve", "rerun-tests", "review-tests")
 
 
@@ -49,6 +52,7 @@ class DecisionCommand:
             session.surface, lock_timeout=session.lock_timeout, ask=session.interactive
         )
         self.path = session.run_path(self.run)
+        self._must_be_open()  # nobody is asked for what is refused
 
     def look(self) -> Job:
         return change_set.look(self.workspace, self.options)
@@ -60,8 +64,7 @@ class DecisionCommand:
     @contextmanager
     def deciding(self, *, dry_run: bool) -> Iterator[Job]:
         """The run, held until the decision about it is made."""
-        if self.verb not in _ANYWAY:
-            self._must_be_open()
+        self._must_be_open()
         if dry_run:
             yield change_set.look(self.workspace, self.options._replace(dry_run=True))
             return
@@ -69,7 +72,7 @@ class DecisionCommand:
             yield job
 
     def _must_be_open(self) -> None:
-        if exists(self.workspace, CLOSED):
+        if self.verb not in _ANYWAY and exists(self.workspace, CLOSED):
             # Imported here: most runs are open.
             from qrspi.handlers.runs import close_run
 

@@ -99,15 +99,16 @@ def test_a_closed_run_says_so_wherever_it_is_asked_about(run: Path, qrspi: Call)
     assert qrspi("status", runs.RUN, "--json").json["runs"][0]["next"]["command"] == reopen
     refused = f"{runs.RUN} is {since}: `{reopen}` takes it up again\n"
     asked = (
-        ["approve", runs.RUN, "goals", "--unreviewed"],
+        ["approve", runs.RUN, "questions"],
         ["reject", runs.RUN, "-m", "Too long."],
         ["unapprove", runs.RUN, "goals"],
-        ["rewind", runs.RUN, "--to", "goals", "--yes"],
+        ["rewind", runs.RUN, "--to", "goals"],
         ["decide", runs.RUN, "--all", "apply"],
         ["resolve", runs.RUN, "loop"],
         ["task", "start", runs.RUN],
         ["task", "skip", runs.RUN, "task-01", "--reason", "Not needed."],
     )
+    assert qrspi("next", runs.RUN, "--onto", "main").err == refused
     assert {words[0]: (qrspi(*words).code, qrspi(*words).err) for words in asked} == {
         words[0]: (3, refused) for words in asked
     }

@@ -108,7 +108,7 @@ Made {FOLDER} (quick pipeline, 6 steps):
             3,
             "",
             f"HEAD of {shop.root} is on no branch, where a commit is soon lost: go to one, or make "
-            "one with `git switch -c NAME`, then start the run again\n",
+            f"one with `git -C {shop.root} switch -c NAME`, then start the run again\n",
         )
         assert not shop.run.exists()
         assert qrspi(*INIT, "--no-commit").code == 0

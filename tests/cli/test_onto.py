@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from tests.project import Project
 RUN = runs.RUN
 ASK = (
     f"Which branch is task-01 merged into? Say it with `qrspi next {RUN} --onto BRANCH`: the "
-    "default branch, or one that you make for it (`git switch -c feature/user-auth`)."
+    "default branch, or one of your own, such as feature/user-auth."
 )
 
 
@@ -82,12 +84,49 @@ def test_a_branch_made_for_it_is_as_good(shop: Workshop, qrspi: Call) -> None:
     qrspi("resolve", RUN, "continue")
     main = shop.git("rev-parse", "main")
     refused = qrspi("next", RUN, "--onto", "feature/user-auth")
-    assert refused.code == 3 and "`git switch -c feature/user-auth`" in refused.err
+    make = f"git -C {shop.root} switch -c feature/user-auth"
+    assert refused.code == 3 and f"`{make}`" in refused.err
     assert named(shop) == []
-    shop.git("switch", "-q", "-c", "feature/user-auth")
+    subprocess.run(make.split(), check=True, capture_output=True)
     assert qrspi("next", RUN, "--onto", "feature/user-auth").code == 0
     assert shop.git("rev-parse", "main") == main
     assert "task-01" in shop.git("log", "--merges", "-1", "--format=%s", "feature/user-auth")
+
+
+def beside(shop: Workshop) -> None:
+    shop.git("branch", "feature/user-auth")
+
+
+def older(shop: Workshop) -> None:
+    """From before the run's newest records."""
+    shop.git("branch", "feature/user-auth", "HEAD~1")
+
+
+def in_a_task(shop: Workshop) -> None:
+    """As whoever makes it where the implementer stands."""
+    shop.git("switch", "-q", "-c", "feature/user-auth", at=shop.tree("task-01"))
+
+
+@pytest.mark.rule("LIV-12", "LIV-02", "LIV-13")
+@pytest.mark.parametrize("make", [beside, older, in_a_task])
+def test_a_branch_where_nobody_stands_is_refused_before_anything_is_written(
+    make: Callable[[Workshop], None], shop: Workshop, qrspi: Call
+) -> None:
+    implemented(shop)
+    qrspi("resolve", RUN, "continue")
+    make(shop)
+    before = (shop.git("rev-parse", "main"), shop.read("config.md"))
+    refused = qrspi("next", RUN, "--onto", "feature/user-auth")
+    assert (refused.code, named(shop)) == (3, [])
+    assert (shop.git("rev-parse", "main"), shop.read("config.md")) == before
+    way = refused.err.split("`")[1]
+    subprocess.run(way, shell=True, check=True, capture_output=True, cwd=shop.tree("task-01"))
+    assert qrspi("next", RUN, "--onto", "feature/user-auth").code == 0
+    assert (
+        shop.git("branch", "--show-current", at=shop.tree("task-01")) == "qrspi/user-auth/task-01"
+    )
+    assert [one[:2] for one in named(shop)] == [("implement", "feature/user-auth")]
+    assert shop.git("merge-base", "feature/user-auth", "main") == before[0]
 
 
 @pytest.mark.rule("LIV-12")

@@ -68,7 +68,8 @@ def _name_branch(session: Session, request: Request, name: str) -> None:
     from qrspi.handlers.runs import start_run
 
     workspace, _ = next_answer.place(session, session.run(request.run, "next"))
-    start_run.merge_onto(workspace, next_answer.options_of(session, request), name)
+    if start_run.merge_onto(workspace, next_answer.options_of(session, request), name):
+        session.note(f"config.md: feature_branch is {name}")
 
 
 def _dispatched(session: Session, request: Request, asked: SendOptions) -> int:

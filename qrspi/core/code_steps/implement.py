@@ -332,7 +332,7 @@ def ask_for_branch(facts: Facts, keys: tuple[str, ...]) -> Next:
         action="decide",
         who="human",
         summary=f"Which branch {verb} {', '.join(keys)} merged into? Say it with `{name}`: the "
-        f"default branch, or one that you make for it (`git switch -c {own}`).",
+        f"default branch, or one of your own, such as {own}.",
         because=(why,),
         step=facts.step,
         missing=keys,

@@ -18,6 +18,11 @@ def command(*words: str) -> str:
     return " ".join(map(quoted, words))
 
 
+def git(place: str, *words: str) -> str:
+    """Runs wherever it is read: somebody may stand in the work tree of a task."""
+    return command("git", "-C", place, *words)
+
+
 _OURS = r"(?:(?<=`)|(?<=: )|(?<![^ ])(?<=  )|^)qrspi (?=[a-z])"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from shlex import quote
 
 from qrspi.core.errors import Refusal
@@ -12,7 +12,7 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Start
 from qrspi.core.snapshot import Snapshot
-from qrspi.core.text.shell_words import quoted
+from qrspi.core.text import shell_words
 from qrspi.core.text.shortened import few
 from qrspi.core.tree import Tree, entries
 from qrspi.core.yaml import frontmatter
@@ -121,24 +121,35 @@ def _kept(tree: Tree) -> str:
     return ""
 
 
-def checked_out(workplace: Workplace, verb: str) -> None:
+def checked_out(job: Job, repo: Repo, feature: str, verb: str) -> None:
     """Merges and commands happen in the work tree, so it must be on the feature branch."""
-    here = repository.branch(workplace.repo)
-    if here != workplace.feature:
-        switch = f"git -C {quoted(workplace.repo.root)} switch {quoted(workplace.feature)}"
-        text = (
-            f"{workplace.repo.root} is on {here or 'no branch'}, not on the feature branch "
-            f"{workplace.feature}: `{switch}`, then {verb} again"
-        )
-        problem = Problem(
-            "wrong-branch",
-            text,
-            workplace.repo.root,
-            found=here or "",
-            expected=workplace.feature,
-            hint=switch,
-        )
-        raise Refusal(problem)
+    here = repository.branch(repo)
+    if here == feature:
+        return
+    way = " && ".join((*_freed(repo, feature), *_switched(job, repo, feature, here)))
+    text = (
+        f"{repo.root} is on {here or 'no branch'}, not on the feature branch {feature}: `{way}`, "
+        f"then {verb} again"
+    )
+    found = here or ""
+    raise Refusal(Problem("wrong-branch", text, repo.root, "", found, feature, hint=way))
+
+
+def _freed(repo: Repo, branch: str) -> Iterator[str]:
+    """git keeps a branch in one work tree at a time. That of a task goes back to its own."""
+    for tree in worktrees.worktrees(repo):
+        if tree.branch == branch and tree.path != repo.root and not tree.prunable:
+            own = f"qrspi/{tree.path.partition(f'/{worktrees.FOLDER}/')[2]}"
+            back = own if worktrees.tip(repo, own) else "--detach"
+            yield shell_words.git(tree.path, "switch", back)
+
+
+def _switched(job: Job, repo: Repo, branch: str, here: str | None) -> Iterator[str]:
+    """A branch that lacks the newest records of the run would have it decided all over again."""
+    yield shell_words.git(repo.root, "switch", branch)
+    records = repository.find(job.workspace.path)
+    if here and records and records.root == repo.root and not refs.is_ancestor(repo, here, branch):
+        yield shell_words.git(repo.root, "merge", "--no-edit", here)
 
 
 def named(job: Job, workplace: Workplace) -> None:
@@ -149,10 +160,10 @@ def named(job: Job, workplace: Workplace) -> None:
     if workplace.feature != default or job.facts.config.feature_branch == default:
         return
     onto = f"qrspi next {job.run} --onto {quote(default)}"
+    make = shell_words.git(workplace.repo.root, "switch", "-c", f"feature/{slug_of(job.run)}")
     text = (
         f"tasks are merged into {default}, the default branch, only when a person has named it: "
-        f"`{onto}`; or make a branch for them with `git switch -c feature/{slug_of(job.run)}` and "
-        "name that one"
+        f"`{onto}`; or make a branch for them with `{make}` and name that one"
     )
     raise Refusal(Problem("branch-not-named", text, "config.md", "feature_branch", hint=onto))
 
@@ -168,7 +179,7 @@ def clean(job: Job, place: Workplace, verb: str) -> None:
             f"({few(changed)}): commit or put them away, then {verb} again"
         )
         problem = Problem(
-            "dirty-work-tree", text, changed[0], hint=f"git -C {quoted(place.repo.root)} status"
+            "dirty-work-tree", text, changed[0], hint=shell_words.git(place.repo.root, "status")
         )
         raise Refusal(problem)
     if unseen := [name for name in hidden_changes(place.repo) if not name.startswith(inside)]:
@@ -177,8 +188,8 @@ def clean(job: Job, place: Workplace, verb: str) -> None:
 
 def _hidden(repo: Repo, names: Sequence[str], verb: str) -> Problem:
     """`git status` says nothing about them."""
-    look = f"git -C {quoted(repo.root)} update-index --no-assume-unchanged {quoted(names[0])}"
-    look += f" && git -C {quoted(repo.root)} update-index --no-skip-worktree {quoted(names[0])}"
+    seen = ("--no-assume-unchanged", "--no-skip-worktree")
+    look = " && ".join(shell_words.git(repo.root, "update-index", each, names[0]) for each in seen)
     text = (
         f"{few(names)} at {repo.root} is not as committed, and git is told not to look at it: "
         f"`{look}`, commit it or put it away, then {verb} again"
@@ -190,7 +201,7 @@ def unstaged(place: Workplace, verb: str) -> None:
     """Files of runs count here too."""
     if not (names := worktrees.staged(place.repo)):
         return
-    unstage = f"git -C {quoted(place.repo.root)} restore --staged -- ."
+    unstage = shell_words.git(place.repo.root, "restore", "--staged", "--", ".")
     text = (
         f"a change is staged in {place.repo.root} ({few(names)}), and git merges nothing as "
         f"long as there is one: commit it, or unstage it with `{unstage}`, then {verb} again"

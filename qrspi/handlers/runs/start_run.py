@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from shlex import quote
 
 from qrspi.core.config import problems as config_problems
 from qrspi.core.config.edit import initial, set_value
@@ -14,11 +13,12 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import REQUEST, ROUTES, STEPS
 from qrspi.core.records import approvals, step_text
 from qrspi.core.steps.authoring import EMPTY_GOALS
+from qrspi.core.text import shell_words
 from qrspi.core.tree import Fault, Tree
 from qrspi.handlers.changes import change_set, code_repository, engine_files
 from qrspi.handlers.jobs import carry_out
 from qrspi.handlers.jobs.job import Options, Performed
-from qrspi.handlers.runs import change_config
+from qrspi.handlers.runs import change_config, close_run
 from qrspi.world.files import atomic_write
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.git import branches, commits, refs, repository, worktrees
@@ -182,15 +182,21 @@ def find_ground(project: str, run: str, *, here: bool) -> Ground | None:
 def check_there(repo: Repo, name: str) -> None:
     if worktrees.tip(repo, name):
         return
-    make = f"git switch -c {quote(name)}"
+    make = shell_words.git(repo.root, "switch", "-c", name)
     text = f"{name} is not a branch of {repo.root} with a commit: make it with `{make}`"
     raise Refusal(Problem("unknown-branch", text, field="--onto", found=name, hint=make))
 
 
-def merge_onto(workspace: Workspace, options: Options, name: str) -> None:
-    check_there(code_repository.repository_of(change_set.look(workspace, options)), name)
+def merge_onto(workspace: Workspace, options: Options, name: str) -> bool:
+    """Whether that is new. What could not be merged into is not put on record."""
+    close_run.must_be_open(workspace)
+    job = change_set.look(workspace, options)
+    repo = code_repository.repository_of(job)
+    check_there(repo, name)
+    code_repository.checked_out(job, repo, name, "run this command")
     change = change_config.setting(("feature_branch", name))
-    change_config.perform(workspace, "config set", change, options.lock_timeout, options.actor)
+    timeout = options.lock_timeout
+    return change_config.perform(workspace, "config set", change, timeout, options.actor).changed
 
 
 def branch_names(run: str) -> tuple[str, str]:

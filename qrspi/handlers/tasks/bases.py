@@ -10,7 +10,7 @@ from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.text.shell_words import quoted
+from qrspi.core.text.shell_words import git, quoted
 from qrspi.handlers.changes import task_base
 from qrspi.handlers.changes.code_repository import Workplace
 from qrspi.handlers.jobs.job import Job
@@ -77,7 +77,11 @@ def _here(given: TaskContext, task: TaskState) -> str:
         f"{given.item.key} starts from {task.key}, whose commit {task.reviewed[:12]} is not in "
         f"{given.place.repo.root}: fetch it, then start the task again"
     )
-    raise Refusal(Problem("commit-missing", text, found=task.reviewed, hint="git fetch"))
+    raise Refusal(
+        Problem(
+            "commit-missing", text, found=task.reviewed, hint=git(given.place.repo.root, "fetch")
+        )
+    )
 
 
 def _stage(job: Job, given: TaskContext, stage: Stage | None) -> Base:

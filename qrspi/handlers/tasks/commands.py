@@ -91,7 +91,7 @@ def _run(job: Job, key: str) -> tuple[str, str, Ran]:
     permitted = permit(job, key)
     place = code_repository.find(job)
     verb = f"run `qrspi next {job.run}`"
-    code_repository.checked_out(place, verb)
+    code_repository.checked_out(job, place.repo, place.feature, verb)
     code_repository.clean(job, place, verb)
     commit = refs.head(place.repo) or ""
     return permitted.named.text, commit, configured_command.run(permitted, place.repo.root)

@@ -12,8 +12,8 @@ from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.errors import Refusal
 from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP
+from qrspi.core.text import shell_words
 from qrspi.core.text.plain_diff import as_text
-from qrspi.core.text.shell_words import quoted
 from qrspi.core.text.shortened import few
 from qrspi.handlers.changes import code_repository, merged_work, review_target, task_base
 from qrspi.handlers.changes.change_set import commit_files
@@ -31,7 +31,7 @@ def handle(job: Job) -> Performed:
     waiting = merged_work.waiting(job, place)
     if waiting:
         code_repository.named(job, place)
-    code_repository.checked_out(place, verb)
+    code_repository.checked_out(job, place.repo, place.feature, verb)
     files, notes = [STEP[step].artifact], list[str]()
     notes += _whole(job, place, waiting[0], verb) if waiting else []
     code_repository.clean(job, place, verb)
@@ -181,8 +181,7 @@ def _must_be_whole(job: Job, place: Workplace, task: TaskState, base: str, commi
         return
     if commit:
         worktrees.move(place.repo, f"{commit}^1")
-    names = " ".join(map(quoted, files))
-    hint = f"git checkout {task.commit} -- {names}"
+    hint = shell_words.git(place.repo.root, "checkout", task.commit, "--", *files)
     text = (
         f"{task.key}: {place.feature} has its commit {inside[:12]} by the merge of {other}, whose "
         f"branch left out what that changed in {', '.join(files[:3])}; put it back on "

@@ -12,7 +12,7 @@ from qrspi.core.model import Problem, TestState
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Ending, Outside, Report, ReportStatus, TaskOutcome
 from qrspi.core.text.plain_diff import as_text
-from qrspi.core.text.shell_words import quoted
+from qrspi.core.text.shell_words import git
 from qrspi.core.text.shortened import few
 from qrspi.core.tree import exists
 from qrspi.handlers.changes import (
@@ -193,7 +193,7 @@ def _refuse_without_work(job: Job, task: TaskState, commit: str) -> None:
     since = "its tests were written" if commit == tests else "the task began"
     place = worktree(job, task)
     text = _nothing_since(job, task, f"{since} at {commit[:12]}")
-    raise _not_committed(place, commit, text, f"git -C {quoted(place)} status")
+    raise _not_committed(place, commit, text, git(place, "status"))
 
 
 def _refuse_judged(job: Job, task: TaskState, commit: str) -> None:
@@ -238,7 +238,7 @@ def _refuse_beside_the_commit(job: Job, task: TaskState, commit: str) -> None:
         f"{task.key}: its tests run in {own.root}, which is not at {commit[:12]} as reported; "
         f"{found}"
     )
-    hint = f"git -C {quoted(own.root)} status"
+    hint = git(own.root, "status")
     problem = Problem(
         "head-differs", text, own.root, "--commit", found, f"{commit[:12]} alone", hint=hint
     )
@@ -264,7 +264,7 @@ def _resolved(job: Job, task: TaskState, commit: str) -> str:
         field="--commit",
         found=commit,
         expected="a commit",
-        hint="git log",
+        hint=git((own or repo).root, "log"),
     )
     raise Refusal(problem)
 

@@ -18,7 +18,7 @@ from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Refused, Report, Start
 from qrspi.core.steps.facts import unmet
-from qrspi.core.text.shell_words import quoted
+from qrspi.core.text.shell_words import git
 from qrspi.handlers.changes import change_set, code_repository
 from qrspi.handlers.changes.code_repository import Workplace
 from qrspi.handlers.gates import quality, quality_approval
@@ -288,7 +288,7 @@ def _other_branch(given: TaskContext, known: Start) -> Problem:
     key = given.item.key
     file, expected = task_records.start_file(key), given.place.branches(key, given.item.branch)[0]
     text = f"{file}: branch is {known.branch}; expected {expected}"
-    hint = f"git -C {quoted(given.place.repo.root)} log --all -- {quoted(f'*/{file}')}"
+    hint = git(given.place.repo.root, "log", "--all", "--", f"*/{file}")
     return Problem("bad-record", text, file, "branch", known.branch, expected, hint)
 
 
@@ -302,7 +302,14 @@ def _last_known(job: Job, given: TaskContext, known: Start) -> str:
         f"{given.item.key}: neither its branch {known.branch} nor the commit it started from "
         f"({known.base_commit[:12]}) is in {given.place.repo.root}: fetch them, then start it again"
     )
-    raise Refusal(Problem("commit-missing", text, found=known.base_commit, hint="git fetch"))
+    raise Refusal(
+        Problem(
+            "commit-missing",
+            text,
+            found=known.base_commit,
+            hint=git(given.place.repo.root, "fetch"),
+        )
+    )
 
 
 def _refuse_elsewhere(place: Workplace, branch: str, path: str) -> None:
@@ -310,7 +317,7 @@ def _refuse_elsewhere(place: Workplace, branch: str, path: str) -> None:
     for one in worktrees.worktrees(place.repo):
         if one.branch == branch and one.path != path and not one.prunable:
             leave = place.feature if one.path == place.repo.root else "--detach"
-            way_out = f"git -C {quoted(one.path)} switch {quoted(leave)}"
+            way_out = git(one.path, "switch", leave)
             text = (
                 f"branch {branch} is checked out at {one.path}: expected at {path} or nowhere; "
                 f"leave it there with `{way_out}`, which keeps all files"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from qrspi.core.errors import Halt
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.text.shell_words import quoted
+from qrspi.core.text.shell_words import git
 from qrspi.core.text.shortened import few
 from qrspi.world.files import lock
 from qrspi.world.git import command, commits, worktrees
@@ -181,13 +181,13 @@ def _put_back(repo: Repo, names: Sequence[str]) -> None:
 
 def _unclear(repo: Repo, changed: Sequence[str], verb: str) -> Halt:
     what = f"{few(changed)} was changed since" if changed else "this git cannot tell what it left"
-    git = f"git -C {quoted(repo.root)}"
+    finish, back = git(repo.root, "commit"), git(repo.root, "merge", "--abort")
     text = (
-        f"a merge was cut off in {repo.root}, and {what}: finish it with `{git} commit`, or take "
-        f"it back with `{git} merge --abort`, then {verb} again"
+        f"a merge was cut off in {repo.root}, and {what}: finish it with `{finish}`, or take "
+        f"it back with `{back}`, then {verb} again"
     )
     return Halt(Problem("git-under-way", text, repo.root, found="merge", hint=_status(repo)))
 
 
 def _status(repo: Repo) -> str:
-    return f"git -C {quoted(repo.root)} status"
+    return git(repo.root, "status")

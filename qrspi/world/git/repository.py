@@ -13,7 +13,7 @@ from qrspi.core.filenames import RUNS
 from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.text.shell_words import quoted
+from qrspi.core.text.shell_words import git, quoted
 from qrspi.core.trust import NamedThing
 from qrspi.world.consent import permits
 from qrspi.world.git import bare_folders, command
@@ -226,7 +226,7 @@ def _content(path: str) -> bytes | None:
 def refuse_if_under_way(repo: Repo, verb: str) -> None:
     if what := under_way(repo):
         text = f"a {what} is under way in {repo.root}: finish or abort it, then {verb} again"
-        hint = f"git -C {quoted(repo.root)} status"
+        hint = git(repo.root, "status")
         raise Halt(Problem("git-under-way", text, repo.root, found=what, hint=hint))
     refuse_if_locked(repo)
 
@@ -234,7 +234,7 @@ def refuse_if_under_way(repo: Repo, verb: str) -> None:
 def refuse_if_detached(repo: Repo, verb: str) -> None:
     """A commit on no branch is lost with the next switch."""
     if branch(repo) is None:
-        way_out = "git switch -c NAME"
+        way_out = git(repo.root, "switch", "-c", "NAME")
         text = (
             f"HEAD of {repo.root} is on no branch, where a commit is soon lost: go to one, or make "
             f"one with `{way_out}`, then {verb} again"

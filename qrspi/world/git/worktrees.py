@@ -11,7 +11,7 @@ from qrspi.core.filenames import WORKTREES
 from qrspi.core.hints import Literal
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
-from qrspi.core.text.shell_words import quoted
+from qrspi.core.text.shell_words import git, quoted
 from qrspi.world.files.atomic_write import reporting_errors
 from qrspi.world.git import command, worktree_list
 from qrspi.world.git.refs import check, resolve
@@ -312,7 +312,7 @@ def foreign(path: str, branch: str = "", repo: Repo | None = None) -> Refusal:
     way_out = f"mv {quoted(path)} {quoted(f'{path}.old')}"
     advice = "move it away"
     if known:
-        way_out = f"git -C {quoted(path)} switch {quoted(branch)}"
+        way_out = git(path, "switch", branch)
         advice = f"it is on {known.branch or 'no branch'}, so go back there with `{way_out}`"
     text = f"{path} is there and is no work tree {whose}: {advice}, then run the same command again"
     expected = f"nothing, or the work tree of {branch}" if branch else "nothing"

@@ -199,7 +199,7 @@ def test_on_a_detached_head_nothing_is_approved(tmp_path: Path) -> None:
     before = gate.files()
     refused = refusal(gate.make, yes)
     assert refused.exit_code == 3
-    assert refused.problem.hint == "git switch -c NAME"
+    assert refused.problem.hint == f"git -C {gate.root} switch -c NAME"
     assert gate.files() == before
     gate.options = Options(no_commit=True)
     gate.make(yes)
