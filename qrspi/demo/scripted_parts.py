@@ -24,7 +24,7 @@ def author(stage: Stage, following: Answer) -> Beats:
 
 
 def review(stage: Stage, now: Answer) -> Beats:
-    waited_for = now["waits_for"]
+    waited_for = _own(now)
     scripted = stage.script.scene(now["step"], "review", now["round"], once=True)
     answered = {name: data for name, data in scripted.items() if _tag(name) in waited_for}
     silent = [tag for tag in waited_for if tag not in map(_tag, answered)]
@@ -48,7 +48,7 @@ def verify(stage: Stage, following: Answer) -> Beats:
     stage.drop(scores, _folder(following))
     round = narration.review_round(stage.tree, following)
     names = {finding.stem: finding.name for finding in round.findings}
-    for stem in following["waits_for"]:
+    for stem in _own(following):
         scored = round.sidecars[stem]
         yield _beat(following, f"scores {names[stem]} {scored.score} of 100: {scored.reason}")
 
@@ -64,7 +64,8 @@ def fix(stage: Stage, following: Answer) -> Beats:
 
 
 def implement(stage: Stage, following: Answer) -> Beats:
-    for key in following["waits_for"] or [following["step"]]:
+    again = following["action"] == "apply-fixes"
+    for key in [following["step"]] if again else following["waits_for"]:
         if (yield from gate_parts.ask(stage, key)):
             continue
         files = stage.script.scene(key, "work")
@@ -72,7 +73,6 @@ def implement(stage: Stage, following: Answer) -> Beats:
         assert files and isinstance(task, Task), following
         work_tree = gate_parts.work_tree(stage, key)
         scratch_repository.drop(work_tree, files)
-        again = following["action"] == "apply-fixes"
         message = f"Settle what round {following['round']} found" if again else task.title
         commit = scratch_repository.commit(work_tree, message)
         names = listed(sorted(files))
@@ -83,6 +83,16 @@ def implement(stage: Stage, following: Answer) -> Beats:
 
 def _beat(following: Answer, text: str) -> Beat:
     return Beat("agent", text, following["step"], following["round"] or 0)
+
+
+def _own(following: Answer) -> list[str]:
+    """Who the first task waits for. The others have their turn."""
+    names: list[str] = following["waits_for"]
+    if not narration.about(following).is_task:
+        return names
+    own = f"{following['step']}/"
+    own_names = (name.removeprefix(own) for name in names if name.startswith(own))
+    return [name.removeprefix("verify-") for name in own_names]
 
 
 def _who(following: Answer) -> str:
