@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from qrspi.world.consent import allowed_things
-from qrspi.world.runs import state_cache
+from qrspi.world.runs import heartbeat, state_cache
 from tests import runs, scenes
 from tests.attacks.arena import LOOKS, Arena
 from tests.attacks.trial import attack
@@ -249,6 +249,27 @@ def test_signs(arena: Arena, shared: Path, way: str) -> None:
     said = arena.qrspi("status")
     assert "2999" not in said.text
     assert arena.qrspi("next").code == 0
+
+
+@attack(
+    "another user",
+    "a lock of somebody else's project is held by who may only read it",
+    {"new": None, "of an older version": 0o644, "open to all": 0o666},
+)
+def test_held_locks(arena: Arena, shared: Path, way: int | None) -> None:
+    run = arena.scene(scenes.fixed)
+    lock, shared_lock = run / ".qrspi/lock", run.parent / ".qrspi/watch.lock"
+    lock.unlink(missing_ok=True)
+    shared_lock.parent.mkdir(exist_ok=True)
+    for file in (lock, shared_lock) if way else ():
+        file.write_text("free\n")
+        file.chmod(way or 0)
+    assert arena.qrspi("next").code == 0
+    with heartbeat.watching(str(run.parent), "2026-01-01T00:00:00Z"):
+        pass
+    for file in (lock, shared_lock):
+        as_nobody(f"! flock -xn {file} true 2>/dev/null", shared)
+        assert file.stat().st_mode & 0o777 == 0o600
 
 
 @attack(

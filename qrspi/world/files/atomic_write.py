@@ -167,14 +167,14 @@ def exists(directory: int, name: str) -> bool:
     return True
 
 
-def open_regular(directory: int, name: str, flags: int = os.O_RDONLY) -> int:
+def open_regular(directory: int, name: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
     safe = flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    fd = os.open(name, safe, 0o666, dir_fd=directory)
-    mode = os.fstat(fd).st_mode
-    if stat.S_ISREG(mode):
+    fd = os.open(name, safe, mode, dir_fd=directory)
+    kind = os.fstat(fd).st_mode
+    if stat.S_ISREG(kind):
         return fd
     os.close(fd)
-    if stat.S_ISDIR(mode):
+    if stat.S_ISDIR(kind):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
     raise OSError(errno.EINVAL, "Not a regular file", name)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -25,6 +26,7 @@ State = Literal["free", "held", "left"]
 _HOLDER = r"([0-9]{1,10}) ([ -~]{1,80})\n"
 FREE = b"free\n"
 _LONGEST_PAUSE = 0.05
+_MODE = 0o600
 
 
 def ignore_in_git(own: int) -> None:
@@ -103,13 +105,21 @@ def take(fd: int, timeout: float, mode: int = fcntl.LOCK_EX) -> bool:
 def _acquire(own: int, name: str, timeout: float, busy: Refused) -> int:
     while True:
         with ExitStack() as stack:
-            fd = atomic_write.open_regular(own, name, os.O_RDWR | os.O_CREAT)
+            fd = atomic_write.open_regular(own, name, os.O_RDWR | os.O_CREAT, _MODE)
             stack.callback(os.close, fd)
+            _keep_to_us(fd)
             if not take(fd, timeout):
                 raise Busy(busy(_holder(fd)))
             if in_place(own, name, fd):
                 stack.pop_all()
                 return fd
+
+
+def _keep_to_us(fd: int) -> None:
+    """Whoever may open a file to read it may also hold its lock, and older files are for all."""
+    found = os.fstat(fd)
+    if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) != _MODE:
+        os.fchmod(fd, _MODE)
 
 
 def _sign(fd: int, text: bytes) -> None:

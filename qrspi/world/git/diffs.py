@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import stat
 import struct
 import time
@@ -26,7 +25,7 @@ from qrspi.world.files import atomic_write
 from qrspi.world.files.atomic_write import reporting_errors
 from qrspi.world.files.run_tree import FILE_FLAGS, DiskTree, closing, opened
 from qrspi.world.git import command
-from qrspi.world.git.refs import Ref, check, resolve
+from qrspi.world.git.refs import Ref, check
 from qrspi.world.git.repository import Repo, setting_is_off
 from qrspi.world.git.tracked_files import Tracked, tracked, untracked_in
 
@@ -41,8 +40,6 @@ _DIFF = (*_PLAIN, "--ignore-submodules=dirty")
 # Instead of the attributes that would rewrite the work tree's bytes before the comparison.
 _ATTRIBUTES = b"* -text -ident !eol !crlf !filter !working-tree-encoding\n"
 
-_NAMED = 20  # commits
-_COMMIT = re.compile("[0-9a-f]{40,64}")
 _BLOCK = 1024 * 1024
 _LINE = plain_diff.LONGEST + 2
 _SECOND = 10**9
@@ -162,28 +159,6 @@ def unseen(repo: Repo, change: Pair, seen: Sequence[Pair]) -> tuple[str, ...]:
         for there, pair in zip(known, seen, strict=True)
     )
     return changed_lines.unseen(wanted, renamed)
-
-
-def changes_since(repo: Repo, commit: str, branch: str, without: str) -> tuple[str, ...]:
-    """The commits of a branch, or of HEAD, by which the code differs; the files where no commit
-    after it tells. Nothing where nobody can tell, since there is no such branch."""
-    tip = f"refs/heads/{branch}" if branch else "HEAD"
-    if not _COMMIT.fullmatch(commit):
-        return ()
-    check(tip)
-    paths = [":(top)", f":(top,exclude,literal){without}"] if without else []
-    options = ("-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none")
-    args = ["diff-tree", *options, f"{commit}^{{tree}}", f"{tip}^{{tree}}", "--", *paths]
-    differ = command.read(repo.root, args, ok=(0, 128))
-    if differ.status:
-        there = resolve(repo, tip)
-        return (f"{commit[:12]} is gone",) if there else ()
-    return differ.items and (_commits_after(repo, commit, tip, paths) or differ.items)
-
-
-def _commits_after(repo: Repo, commit: str, tip: str, paths: Sequence[str]) -> tuple[str, ...]:
-    options = ("-z", "--format=%h %s", f"--max-count={_NAMED}")
-    return command.read(repo.root, ["log", *options, f"{commit}..{tip}", "--", *paths]).items
 
 
 def _lines(repo: Repo, pair: Pair) -> changed_lines.Changes:

@@ -1,8 +1,9 @@
-"""Names of commits, and the commit that a diff is compared with."""
+"""Names of commits, the commit that a diff is compared with, and what came after one."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
 from qrspi.core.errors import Refusal
@@ -12,6 +13,8 @@ from qrspi.world.git import command
 from qrspi.world.git.repository import Repo, branch
 
 _ORIGIN_HEAD = "refs/remotes/origin/HEAD"
+_NAMED = 20  # commits
+_COMMIT = re.compile("[0-9a-f]{40,64}")
 USUAL_NAMES = ("main", "master", "trunk")
 EMPTY_TREES = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -118,6 +121,28 @@ def came_with(repo: Repo, commit: str) -> str | None:
     heirs = {*command.read(repo.path, ["rev-list", "--ancestry-path", *since]).out.split()}
     heir = next((os.fsdecode(one) for one in reversed(line) if one in heirs), None)
     return None if heir is None or is_ancestor(repo, commit, f"{heir}^1") else heir
+
+
+def changes_since(repo: Repo, commit: str, branch: str, without: str) -> tuple[str, ...]:
+    """The commits of a branch, or of HEAD, by which the code differs; the files where no commit
+    after it tells. Nothing where nobody can tell, since there is no such branch."""
+    tip = f"refs/heads/{branch}" if branch else "HEAD"
+    if not _COMMIT.fullmatch(commit):
+        return ()
+    check(tip)
+    paths = [":(top)", f":(top,exclude,literal){without}"] if without else []
+    options = ("-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none")
+    args = ["diff-tree", *options, f"{commit}^{{tree}}", f"{tip}^{{tree}}", "--", *paths]
+    differ = command.read(repo.root, args, ok=(0, 128))
+    if differ.status:
+        there = resolve(repo, tip)
+        return (f"{commit[:12]} is gone",) if there else ()
+    return differ.items and (_commits_after(repo, commit, tip, paths) or differ.items)
+
+
+def _commits_after(repo: Repo, commit: str, tip: str, paths: Sequence[str]) -> tuple[str, ...]:
+    options = ("-z", "--format=%h %s", f"--max-count={_NAMED}")
+    return command.read(repo.root, ["log", *options, f"{commit}..{tip}", "--", *paths]).items
 
 
 def check(name: str, field: str = "") -> None:

@@ -115,7 +115,7 @@ class CommittedTree(DiskTree):
             return ()
         # Imported here: only a run whose code was tested or reviewed pays for git.
         from qrspi.core.errors import Halt
-        from qrspi.world.git import diffs, repository
+        from qrspi.world.git import refs, repository
 
         runs = self.path.rpartition("/")[0]
         project = runs.removesuffix("/docs/qrspi") or "/"
@@ -127,7 +127,7 @@ class CommittedTree(DiskTree):
             if repo is None:
                 return ()
             inside = repository.runs_in(repo, runs)
-            return diffs.changes_since(repo, commit, branch, inside)
+            return refs.changes_since(repo, commit, branch, inside)
         except Halt:
             return ()
 
