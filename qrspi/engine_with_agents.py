@@ -29,7 +29,9 @@ def drive(workspace: Workspace, options: Options, dispatcher: Dispatcher, path: 
         performed += outcome.performed
         if outcome.state.next == before:
             whole = outcome._replace(performed=tuple(performed))
-            return Driven(whole, (_in_vain(outcome.state.run, before),))
+            vain = _in_vain(outcome.state.run, before)
+            dispatcher.listener.note(f"failed: {vain.message}")
+            return Driven(whole, (vain,))
         before = outcome.state.next
         with remembering(performed):
             sent = dispatcher.fan_out() or _quality(dispatcher, workspace, options, outcome)

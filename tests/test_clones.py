@@ -74,6 +74,12 @@ def told(run: Path) -> dict[str, list[str]]:
     }
 
 
+def allow(clone: Path) -> None:
+    """A clone is another project to its user's consent."""
+    with contextlib.chdir(clone):
+        Commands(Session(), "cli").run("trust", clone.name)
+
+
 def lost(clone: Path) -> list[str]:
     """What is said to be gone once something was done in a clone."""
     with contextlib.chdir(clone):
@@ -97,6 +103,7 @@ def test_a_clone_tells_what_the_original_tells(name: str, tmp_path: Path) -> Non
         clone = tmp_path / str(number)
         project.git("clone", "-q", "--no-local", str(project.root), str(clone))
         place = clone / run.relative_to(project.root)
+        allow(place)
         there = told(place)
         assert lost(place) == [], command
         shutil.rmtree(clone)

@@ -390,6 +390,7 @@ def test_a_loop_back_without_a_terminal_needs_yes(project: Path, qrspi: Call) ->
     assert (run / "goals.md").read_bytes() == artifact("approved")
     result = qrspi("decide", name, "loop-back", "--yes", "--json")
     document = valid(result, "decide")
+    assert (document["step"], document["round"]) == ("design", 1)
     assert (document["target"], document["resets"]) == (
         "goals",
         ["goals.md", "questions.md", "research/summary.md"],

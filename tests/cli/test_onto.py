@@ -64,6 +64,7 @@ def test_a_run_on_the_default_branch_is_asked_before_anything_is_merged(
     following = qrspi("next", "--json").json["next"]
     assert (following["kind"], following["who"]) == ("onto", "human")
     assert following["command"] is None  # a person names the branch
+    assert [one["command"] for one in following["options"]] == [f"qrspi next {RUN} --onto BRANCH"]
     code = ":(exclude)docs"
     assert shop.git("diff", "--name-only", tip, "main", "--", ".", code) == ""
     branch = shop.git("rev-parse", "--short=12", "qrspi/user-auth/task-01")

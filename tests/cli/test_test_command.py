@@ -108,6 +108,9 @@ def test_the_run_asks_before_its_first_task(asked: Workshop, qrspi: Call) -> Non
     answer = qrspi("next", RUN, "--json").json["next"]
     assert (answer["action"], answer["who"], answer["kind"]) == ("decide", "human", "test-command")
     assert (answer["summary"], answer["command"]) == (ASKED, None)
+    ways = {one["key"]: one["command"] for one in answer["options"]}
+    setting = f"qrspi config set {RUN} gates.test_command"
+    assert ways == {"command": f"{setting} 'CMD'", "none": f"{setting} none"}
     assert not asked.has("tasks/task-01.start.md") and not asked.tree("task-01").exists()
     for words in (("status", RUN), ("brief", RUN), ("inbox",)):
         assert "Which command runs the tests?" in qrspi(*words).out, words
@@ -135,9 +138,12 @@ def test_the_same_answer_again_is_no_new_one(asked: Workshop, qrspi: Call) -> No
 
 @pytest.mark.rule("LIV-05")
 def test_resolve_names_the_command_that_answers(asked: Workshop, qrspi: Call) -> None:
-    result = qrspi("resolve", RUN, "none")
+    result = qrspi("resolve", RUN, "stop")
     assert result.code == 3
     assert "config set RUN gates.test_command 'CMD', or none" in result.err
+    result = qrspi("resolve", RUN, "none")
+    own = f"qrspi config set {RUN} gates.test_command none"
+    assert result == (3, "", f"`{own}` takes none here\n")
     assert told(asked) == []
 
 

@@ -28,7 +28,7 @@ def test_only_what_writes_nothing_but_files_of_the_run_is_rehearsed_whole() -> N
 WAITING: tuple[NextKind, ...] = (
     *("author", "fix", "implement", "replan-edit"),
     *("records", "prerequisite", "precondition", "invalid", "plan"),
-    *("wireframes", "dispositions", "plan-tasks", "isolation", "form"),
+    *("wireframes", "dispositions", "plan-tasks", "isolation", "form", "trust"),
 )
 # A person may choose, and without a word from one the engine goes on; a text that waits for a yes
 # has a menu only when its review was not clean.

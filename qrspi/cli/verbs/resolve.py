@@ -173,7 +173,12 @@ def _reason(key: str, failing: bool, reason: str) -> str:
     if failing and key != "ship":
         text, hint = f"--failing goes with ship, not with {key}", f"{usage} --failing -m REASON"
         raise run_words.misuse(text, field="--failing", found=key, expected="ship", hint=hint)
-    return run_words.reason_to_ship(failing, reason, usage)
+    words = reason.strip()
+    if words and key not in ("ship", "fix"):
+        text = f"-m gives the reason of ship, or says what fix is to do; {one_line(key)} takes none"
+        hint = "qrspi resolve --help"
+        raise run_words.misuse(text, field="-m", found=key, expected="no -m", hint=hint)
+    return words if key == "fix" else run_words.reason_to_ship(failing, reason, usage)
 
 
 def read_words(words: Sequence[str]) -> tuple[str | None, str | None, str]:

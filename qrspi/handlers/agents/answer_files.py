@@ -217,6 +217,15 @@ def _given_fields(tree: Tree, path: str) -> dict[str, str]:
     }
 
 
+def unchanged(job: Job, draft: Draft) -> Problem | None:
+    """Whoever prints the same text again would be asked, and paid, for ever."""
+    if any(job.workspace.read(file.path) != file.text.encode() for file in draft.files):
+        return None
+    text = f"{draft.artifact} is printed as it was, and the run waits for it to change"
+    expected = "another text"
+    return Problem("reply-malformed", text, draft.artifact, found="the same", expected=expected)
+
+
 def put(job: Job, draft: Draft, before: Mapping[str, str]) -> Taken | Problem:
     """Write a draft over the text that was there when it was asked for, and over no other."""
     for file in draft.files:

@@ -140,7 +140,11 @@ class AnswerIntake:
                 raise ValueError(f"{ask.kind} is taken in elsewhere")
             case _:
                 assert_never(ask.kind)
-        return draft if isinstance(draft, Problem) else self._put(job, got, draft)
+        if isinstance(draft, Problem):
+            return draft
+        begun = got.record.state == "taking"
+        same = None if begun or ask.kind == "fix" else answer_files.unchanged(job, draft)
+        return same or self._put(job, got, draft)
 
     def _put(self, job: Job, got: Obtained, draft: Draft) -> Taken | Problem:
         begun = got.record.state == "taking"

@@ -11,7 +11,9 @@ from qrspi.core.code_steps import baseline, shipping, test, test_results
 from qrspi.core.code_steps.baseline import Baseline
 from qrspi.core.code_steps.batch import FEATURE
 from qrspi.core.code_steps.test_results import Results
+from qrspi.core.errors import Refusal
 from qrspi.core.filenames import slug_of
+from qrspi.core.model import Problem
 from qrspi.core.pipeline import STEP, is_full
 from qrspi.core.records.approvals import Record
 from qrspi.core.text import headings
@@ -54,14 +56,22 @@ def _again(job: Job, then: Literal["rerun", "review"]) -> ChangeSet:
 def _fix(job: Job, more: More) -> ChangeSet:
     results = test_results.newest(job.workspace)
     if results and test.repairs_failures(job.facts, results):
+        _refuse_words(job, more)
         return _written(job, results.all_to_fix, "fix", "each failure is repaired by a task")
     return _to_plan(job, more)
+
+
+def _refuse_words(job: Job, more: More) -> None:
+    if more.reason:
+        hint = f"qrspi rewind {job.run} --to plan -m TEXT"
+        text = f"fix makes a task of the failure itself; `{hint}` takes your words to the plan"
+        raise Refusal(Problem("usage", text, field="-m", found="words", hint=hint))
 
 
 def _to_plan(job: Job, more: More) -> ChangeSet:
     """What is chosen comes behind the record, as the gate asks until then whether to ship, and
     before the plan is a draft, as nobody asks about failures any more from then on."""
-    change = rewind.plan(job, "plan", more.who, words=_why(job))
+    change = rewind.plan(job, "plan", more.who, words=_why(job, more.reason))
     lines = [at for at, edit in enumerate(change.edits, 1) if edit.kind == "append"]
     behind = max(lines, default=0)
     return change._replace(
@@ -81,7 +91,7 @@ def _all_chosen(job: Job) -> tuple[Edit, ...]:
     return (Edit("write", page, "each failure is to be repaired", data),)
 
 
-def _why(job: Job) -> bytes:
+def _why(job: Job, said: str) -> bytes:
     results = test_results.newest(job.workspace)
     sentence = shipping.tests_now(job.facts, results).sentence
     words = [f"{sentence}. A person chose to fix it: plan what that takes; {test.STAYS}."]
@@ -94,6 +104,7 @@ def _why(job: Job) -> bytes:
         words += [f"- {folder}/{item.finding.file}" for item in job.loop.to_apply]
     if path := test.unanswered(job.facts):
         words += ["", f"test-results.md was rejected as well; the words are in {path}."]
+    words += ["", f"That person says: {said}"] if said else []
     return "\n".join(words).rstrip().encode()
 
 
@@ -102,6 +113,7 @@ def about_failure(job: Job, key: str, more: More) -> ChangeSet:
         return _again(job, "rerun")
     pending = test_results.newest(job.workspace)
     assert pending is not None and pending.pending  # the menu was derived from it
+    _refuse_words(job, more)
     choice: test_results.Choice = "fix" if key == "fix" else "leave"
     note = f"{pending.pending[0].name}: {choice}"
     return _written(job, pending.chosen(choice), choice, note)

@@ -53,6 +53,7 @@ def test_every_agent_is_waited_for_by_its_files(ask: Ask) -> None:
         (following(missing=("plan.md", "tasks/task-01.md")), ("plan.md", "tasks/task-01.md")),
         (following(missing=("replan-pending.md",)), (AwaitedFile("replan-pending.md", "record"),)),
         (following(missing=("task-01", "a git repository")), ()),
+        (following("replan", asks=(Ask("author", "replan"),)), ()),
         (
             following("pause", missing=("scope-claude.R2-F01",)),
             (AwaitedFile("reviews/goals-loop-pause-round-02.md", "decisions"),),

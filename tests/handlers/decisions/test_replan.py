@@ -352,6 +352,7 @@ def test_the_plan_of_the_next_phase_is_reviewed_before_a_person_is_called(tmp_pa
         shop.write(f"reviews/plan/round-02/{tag}.clean.md", runs.clean(tag, 2))
     state = shop.next().state
     assert (state.current_step, state.next.who, state.next.kind) == ("replan", "human", "approve")
+    assert " since Ada Example opened it for the next phase on " in state.next.care[0]
     assert state.next.because == ("Reviews passed clean in round 2",)
     assert state.next.command == f"qrspi approve {shop.run.name} plan"
     (item,) = waiting.items([state])

@@ -435,6 +435,17 @@ def test_in_a_clone_next_makes_the_work_trees_that_implementers_are_sent_to(
     assert shop.next().performed == ()
 
 
+@pytest.mark.rule("LIV-11", "LIV-02")
+def test_in_a_clone_next_makes_the_work_tree_that_a_review_is_about(shop: Workshop) -> None:
+    shop.next()
+    shop.deliver(ONE, "a.py", "a = 1\n")
+    for opened in (False, True):
+        shop.git("worktree", "remove", "--force", str(shop.tree(ONE)))
+        did = [one.handler for one in shop.next().performed]
+        assert did[0] == "start-tasks" and ("prepare-round" in did) is not opened
+        assert (shop.tree(ONE) / "a.py").read_text() == "a = 1\n"
+
+
 @pytest.mark.rule("IMP-04")
 def test_a_record_from_another_machine_brings_the_branch_back(shop: Workshop) -> None:
     shop.next()
