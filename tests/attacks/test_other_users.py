@@ -254,7 +254,7 @@ def test_signs(arena: Arena, shared: Path, way: str) -> None:
 @attack(
     "another user",
     "a lock of somebody else's project is held by who may only read it",
-    {"new": None, "of an older version": 0o644, "open to all": 0o666},
+    {"new": None, "of an older version": 0o644, "of a group": 0o664, "open to all": 0o666},
 )
 def test_held_locks(arena: Arena, shared: Path, way: int | None) -> None:
     run = arena.scene(scenes.fixed)

@@ -11,6 +11,7 @@ from qrspi.core.records.json_fields import Object, nested, parsed, string
 
 Kind = Literal["text", "claude-json", "codex-jsonl", "openai-chat-completions"]
 LIMIT = 8 * 1024 * 1024
+_BYTES_OF_A_TOKEN = 4  # as usual in English and in code
 
 
 class Usage(NamedTuple):
@@ -19,6 +20,7 @@ class Usage(NamedTuple):
     input_tokens: int = 0
     output_tokens: int = 0
     usd: float | None = None
+    estimated: int = 0  # tokens, by the length of the texts, where nobody counted
 
 
 class Reply(NamedTuple):
@@ -37,6 +39,13 @@ def usage(kind: Kind, data: bytes, limit: int = LIMIT) -> Usage:
     """What the call cost, even when its answer is of no use."""
     text = _decoded(data, limit)
     return Usage() if isinstance(text, Problem) else _COSTS[kind](text)
+
+
+def estimated(usage: Usage, *sizes: int) -> Usage:
+    """With an estimate where no token was counted: what nobody counts is not free."""
+    if usage.input_tokens or usage.output_tokens:
+        return usage
+    return usage._replace(estimated=-(-sum(sizes) // _BYTES_OF_A_TOKEN))
 
 
 def _decoded(data: bytes, limit: int) -> str | Problem:

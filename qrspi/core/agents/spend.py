@@ -31,6 +31,7 @@ class LedgerEntry(NamedTuple):
     source: str = "dispatch"  # or host
     job: str = ""
     attempt: int = 1
+    estimated: int = 0  # tokens that nobody counted
 
 
 class Totals(NamedTuple):
@@ -40,10 +41,11 @@ class Totals(NamedTuple):
     usd: float = 0.0
     seconds: float = 0.0
     unpriced: int = 0  # calls whose cost nobody reported
+    estimated: int = 0  # tokens that nobody counted
 
     @property
     def tokens(self) -> int:
-        return self.input_tokens + self.output_tokens
+        return self.input_tokens + self.output_tokens + self.estimated
 
 
 class Group(NamedTuple):
@@ -69,7 +71,7 @@ def entry(record: Mapping[str, Any], line: int = 0) -> LedgerEntry | Problem:
 
 
 _TEXTS = ("time", "step", "role", "model", "vendor", "name", "outcome", "source", "job")
-_COUNTS = ("round", "calls", "input_tokens", "output_tokens", "attempt")
+_COUNTS = ("round", "calls", "input_tokens", "output_tokens", "attempt", "estimated")
 
 
 def _fits(key: str, value: object) -> bool:
@@ -98,6 +100,7 @@ def add(totals: Totals, one: LedgerEntry) -> Totals:
         usd=totals.usd + (one.usd or 0.0),
         seconds=totals.seconds + one.seconds,
         unpriced=totals.unpriced + (one.calls if one.usd is None else 0),
+        estimated=totals.estimated + one.estimated,
     )
 
 
@@ -126,13 +129,15 @@ def reached(bound: Bound, spent: Totals, run: str = "") -> Problem | None:
     )
     for code, limit, used in limits:
         if limit is not None and used >= limit:
-            return _stop(code, bound, limit, used, run)
+            return _stop(code, bound, limit, used, run, spent.estimated)
     return None
 
 
-def _stop(code: Code, bound: Bound, limit: float, used: float, run: str) -> Problem:
+def _stop(code: Code, bound: Bound, limit: float, used: float, run: str, guess: int) -> Problem:
     what = code.removeprefix("budget-")
     said = f"{used:.4f} of {limit:.4f} USD" if what == "usd" else f"{used:g} of {limit:g} {what}"
+    if what == "tokens" and guess:
+        said += f" ({guess} of them estimated)"
     return Problem(
         code,
         f"stopped before the next call: {bound.whose} is reached, {said} spent",

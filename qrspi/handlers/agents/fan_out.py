@@ -269,8 +269,8 @@ class Dispatcher(NamedTuple):
             self._cut_off(waiting, unsent, context, intake)
             raise
         self._tell_progress(context)
-        if context.budget.blind:
-            self._note_once(_BLIND)
+        for limit in context.budget.blind:
+            self._note_once(_BLIND[limit])
         if unsent:
             intake.put_back(unsent.values(), context.begun)
 
@@ -347,10 +347,12 @@ def _as_sent(job: Job, order: Assignment) -> dict[str, str]:
     }
 
 
-_BLIND = (
-    "[budget] not every agent says what a call costs: those calls are not counted in USD; "
-    "limit calls or tokens instead"
-)
+_BLIND = {
+    "usd": "[budget] not every agent says what a call costs: those calls are not counted in USD; "
+    "limit calls or tokens instead",
+    "tokens": "[budget] not every agent says how many tokens a call took: for those an estimate by "
+    "the length of the texts is counted; limit calls to be sure",
+}
 
 
 def _unavailable(name: str, why: str) -> Problem:

@@ -72,6 +72,7 @@ def entry(record: Record, step: str, round: int, usage: Usage) -> LedgerEntry:
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         usd=usage.usd,
+        estimated=usage.estimated,
         job=record.job_id,
         attempt=record.attempt,
     )
@@ -175,11 +176,14 @@ class RunBudget:
     def charge(self, usage: Usage) -> None:
         with self._guard:
             self._under_way -= 1
-            call = LedgerEntry("", "", 0, "", "", usd=usage.usd)
-            call = call._replace(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+            call = LedgerEntry("", "", 0, "", "")._replace(**usage._asdict())
             self._totals = [spend.add(totals, call) for totals in self._totals]
 
     @property
-    def blind(self) -> bool:
-        limited = any(bound.limits.usd is not None for bound in self._bounds)
-        return limited and any(totals.unpriced for totals in self._totals)
+    def blind(self) -> tuple[str, ...]:
+        """The limits that are kept without knowing all that was spent."""
+        limits, totals = [bound.limits for bound in self._bounds], self._totals
+        usd = any(one.usd is not None for one in limits) and any(one.unpriced for one in totals)
+        tokens = any(one.tokens is not None for one in limits)
+        guessed = tokens and any(one.estimated for one in totals)
+        return (*(["usd"] if usd else []), *(["tokens"] if guessed else []))

@@ -175,7 +175,7 @@ def _answered(order: Assignment, context: FanOutContext) -> Obtained:
     begun = context.begun.get(order.place)
     if (begun is None or begun.ticket) and (stored := _stored(order, context)):
         record, data = stored
-        reply, usage = _weighed(record.reply, Answer(data), context)
+        reply, usage = _weighed(record.reply, Answer(data), order, context)
         entry = ledger.entry(record, order.step, order.round, usage)
         if record.sparse:
             record = record._replace(job_id=order.job_id(context.run), problem="", sparse=False)
@@ -199,7 +199,7 @@ def _sent(order: Assignment, context: FanOutContext) -> Obtained:
         answer, digest = _captured(order, answer.whole(), context)
         kind = answer.reply or order.means.reply
         record = record._replace(answer=digest, reply=kind, worker=answer.worker)
-        reply, usage = _weighed(kind, answer, context)
+        reply, usage = _weighed(kind, answer, order, context)
     context.budget.charge(usage)
     entry = ledger.entry(record, order.step, order.round, usage)
     entry = entry._replace(seconds=round(answer.seconds, 3))
@@ -224,12 +224,13 @@ def _captured(order: Assignment, answer: Answer, context: FanOutContext) -> tupl
     return answer, context.mailbox.capture(order.place, answer.data, answer.reply, answer.worker)
 
 
-def _weighed(kind: Kind, answer: Answer, context: FanOutContext) -> tuple[Reply | Problem, Usage]:
+def _weighed(
+    kind: Kind, answer: Answer, order: Assignment, context: FanOutContext
+) -> tuple[Reply | Problem, Usage]:
     with _READING:
         reply = _read(kind, answer, context)
-        if isinstance(reply, Reply):
-            return reply, reply.usage
-        return reply, replies.usage(kind, answer.data)
+        usage = reply.usage if isinstance(reply, Reply) else replies.usage(kind, answer.data)
+        return reply, replies.estimated(usage, len(order.prompt), len(answer.data))
 
 
 # Nothing has failed yet: a broker may still be working on it.

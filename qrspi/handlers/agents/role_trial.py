@@ -211,6 +211,7 @@ class Sender(NamedTuple):
         data = redaction.without(answer.data, wire.keys)
         reply, kind = replies.parse(order.means.reply, data), order.means.reply
         usage = reply.usage if isinstance(reply, Reply) else replies.usage(kind, data)
+        usage = replies.estimated(usage, len(order.prompt), len(data))
         budget.charge(usage)
         reply = answer.problem or reply
         entry = ledger.entry(self._record(order), STEP, 0, usage)

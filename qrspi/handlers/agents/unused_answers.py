@@ -66,7 +66,8 @@ def settle(job: Job, box: DispatchFolder) -> Ledger:
             continue
         state: State = "taken" if _is_answered(job, box, unused) else "late"
         if (unused.record.job_id, unused.record.attempt) not in known.calls:
-            usage = replies.usage(unused.record.reply, box.reply(unused.place) or b"")
+            said = box.reply(unused.place) or b""
+            usage = replies.estimated(replies.usage(unused.record.reply, said), len(said))
             entry = ledger.entry(unused.record, job.next.step, unused.round, usage)
             paid.append(entry._replace(outcome="late") if state == "late" else entry)
         if state == "taken":

@@ -145,6 +145,22 @@ def test_it_is_said_when_money_is_limited_and_nobody_names_a_price(tmp_path: Pat
     )
 
 
+@pytest.mark.rule("TRN-09")
+def test_tokens_that_nobody_counts_are_estimated(tmp_path: Path) -> None:
+    shop = in_review(tmp_path / "shop", budget="{tokens: 10}")
+    for name in REVIEWERS:
+        shop.reply(f"{name}.md", NOTHING)
+    driven = shop.driven(jobs=1)
+    assert driven.stopped
+    guess = shop.ledger()[0]["estimated"]
+    assert guess > 1000
+    assert driven.stopped.message == (
+        "stopped before the next call: the budget of this run in config.md is reached, "
+        f"{guess} of 10 tokens ({guess} of them estimated) spent"
+    )
+    assert shop.told.notes[-1].startswith("[budget] not every agent says how many tokens")
+
+
 @pytest.mark.rule("SPD-01", "TRN-10", "RTE-05")
 def test_a_call_is_one_line_of_the_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QRSPI_NOW", "2026-05-17T09:30:00Z")
@@ -169,6 +185,7 @@ def test_a_call_is_one_line_of_the_ledger(tmp_path: Path, monkeypatch: pytest.Mo
         "source": "dispatch",
         "job": job,
         "attempt": 1,
+        "estimated": 0,
     }
 
 
