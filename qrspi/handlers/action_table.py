@@ -122,12 +122,13 @@ def _before_a_commit(job: Job) -> Due | None:
 
 
 def before(job: Job, derived: Due | None) -> Due | None:
-    due = _cut_off(job, derived) or _left_over(job, job.loop) or _only_said(job) or derived
+    due = _cut_off(job, derived) or _not_here(job) or _left_over(job, job.loop)
+    due = due or _only_said(job) or derived
     if due and configs.backfills(job.facts.config):
         from qrspi.handlers.runs import change_config
 
         return Due(change_config.backfill, "whole")
-    return due or _not_here(job) or _unwritten(job) or _undrafted(job) or _left_round(job)
+    return due or _unwritten(job) or _undrafted(job) or _left_round(job)
 
 
 def _only_said(job: Job) -> Due | None:
@@ -146,8 +147,10 @@ def _only_said(job: Job) -> Due | None:
 
 def _not_here(job: Job) -> Due | None:
     """In a clone a task has its branch, and no work tree."""
-    if job.next.action != "dispatch-tasks" or not job.next.asks:
+    if job.facts.step not in CODE_STEPS or job.next.who == "human":
         return None
+    if job.next.kind == "start-tasks":
+        return None  # they have no record yet
     from qrspi.handlers.tasks import start
 
     return Due(start.make_again, "named", "start-tasks") if start.not_here(job) else None

@@ -345,10 +345,13 @@ def test_reviewers_are_sent_all_the_same_when_a_person_says_so(begin: Begin, qrs
 @pytest.mark.rule("LIV-06", "BWL-03")
 def test_fix_says_that_it_goes_back_to_the_plan(begin: Begin, qrspi: Call) -> None:
     shop = begin(FAILING)
-    done = qrspi("resolve", RUN, "fix")
+    refused = qrspi("resolve", RUN, "rerun", "-m", "again")
+    assert (refused.code, "--failing" in refused.err) == (2, False)
+    done = qrspi("resolve", RUN, "fix", "-m", "Count each word.")
     assert done.err.startswith("back to the plan: plan.md, tasks/task-01.md, implementation.md")
     assert FAILED in shop.read("feedback/plan-round-01.md")
     assert f"plan what that takes; {STAYS}." in shop.read("feedback/plan-round-01.md")
+    assert "That person says: Count each word." in shop.read("feedback/plan-round-01.md")
 
 
 @pytest.mark.rule("LIV-06", "LIV-02")

@@ -184,10 +184,13 @@ def _loop_back(
         text = "one finding at a time can be looped back"
         raise run_words.misuse(text, field="FINDING", hint=USAGE)
     name = asked.findings[0]
+    about: dict[str, object] = {}
 
     def plan(job: Job) -> ChangeSet:
         here = _here(job, asked)
         full = decide_findings.full_name(here, name)
+        if loop := here.loop:
+            about.update(step=loop.subject.key, round=loop.round)
         return decide_findings.loop_back(here, full, to, person.name, person.note)
 
     def told(job: Job) -> ChangeSet:
@@ -202,4 +205,4 @@ def _loop_back(
         command += f" -m {quoted(person.note)}" if person.note else ""
         decision.confirm_rewind(change, command)
     made = decision.decide(plan if asks else told, dry_run=dry_run)
-    decision.answer_rewind(made, decisions={name: "loop-back"})
+    decision.answer_rewind(made, decisions={name: "loop-back"}, **about)

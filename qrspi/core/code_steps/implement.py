@@ -123,6 +123,10 @@ def _ask_for_tests(facts: Facts) -> Next:
         "'CMD' when nothing runs them.",
         because=("config.md has no gates.test_command, and nobody has said that there is none",),
         step=facts.step,
+        options=(
+            Option("command", "this command runs the tests", setting),
+            Option("none", "nothing runs them", setting.replace("'CMD'", "none")),
+        ),
         command=setting,
         kind="test-command",
     )
@@ -336,6 +340,7 @@ def ask_for_branch(facts: Facts, keys: tuple[str, ...]) -> Next:
         because=(why,),
         step=facts.step,
         missing=keys,
+        options=(Option("onto", "merge into this branch", name),),
         command=name,
         kind="onto",
     )

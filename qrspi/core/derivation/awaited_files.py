@@ -51,6 +51,8 @@ def awaited(following: Next) -> tuple[AwaitedFile, ...]:
     """For agents, what each was asked for; otherwise the names in the action that are files."""
     asked = [one for ask in (*following.asks, *following.beside) for one in _answers(ask)]
     match following.kind:
+        case "replan":
+            files = []  # a person decides, with a proposal or without one
         case "fix-files":
             # Whoever is asked to correct a file writes no other one.
             wrong = [name for name in following.missing if "/" in name]

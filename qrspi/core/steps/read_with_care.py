@@ -28,6 +28,8 @@ _DID = {
     "reject": "rejected it",
     "unapprove": "took it back",
     "rewind": "went back to it",
+    "replan": "opened it for the next phase",
+    "phase": "began the next phase",
 }
 
 

@@ -15,6 +15,7 @@ from qrspi.core.config import reader as configs
 from qrspi.core.errors import Refusal, accepted
 from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
+from qrspi.core.pipeline import subject
 from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Refused, Report, Start
 from qrspi.core.steps.facts import unmet
@@ -70,10 +71,12 @@ def _cannot_be_tested(job: Job) -> tuple[str, ...]:
 
 
 def not_here(job: Job) -> tuple[str, ...]:
-    """Tasks whose implementers are waited for, and whose work trees are elsewhere or gone."""
-    repo = code_repository.repository_or_none(job)
-    keys = dict.fromkeys(ask.subject for ask in job.next.asks if ask.kind == "implement")
-    known = ((key, _recorded(job, key)) for key in keys) if repo else ()
+    """Tasks that are worked on or reviewed now, and whose work trees are elsewhere or gone."""
+    asks = (*job.next.asks, *job.next.beside)
+    keys = dict.fromkeys((job.next.step, *(ask.subject for ask in asks)))
+    tasks = [key for key in keys if (found := subject(key)) and found.is_task]
+    repo = code_repository.repository_or_none(job) if tasks else None
+    known = ((key, _recorded(job, key)) for key in tasks) if repo else ()
     return tuple(
         key
         for key, record in known

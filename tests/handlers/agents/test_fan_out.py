@@ -432,6 +432,20 @@ def test_an_edit_before_an_author_is_sent_is_in_git_when_its_answer_comes(tmp_pa
     ]
 
 
+@pytest.mark.rule("LIV-04", "LIV-18")
+def test_an_author_that_prints_the_same_again_fails_with_the_reason_and_is_told(
+    tmp_path: Path,
+) -> None:
+    shop = sent_back(tmp_path / "shop")
+    shop.reply("author.md", shop.read("design.md"))
+    (failure,) = shop.driven().failures
+    said = "design.md is printed as it was, and the run waits for it to change"
+    assert (failure.message, shop.told.failed) == (f"author: {said}", ["author"])
+    shop.reply("author.md", "---\nstatus: draft\n---\n# Other\n")
+    assert shop.sent().failures == ()
+    assert said in shop.read(".qrspi/dispatch/design/author.md")
+
+
 @pytest.mark.rule("LIV-11", "ENG-06")
 def test_without_git_the_text_that_an_answer_replaces_is_kept_beside(tmp_path: Path) -> None:
     shop = sent_back(tmp_path / "shop", git=False)
