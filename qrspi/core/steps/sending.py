@@ -54,7 +54,7 @@ def taken_in(facts: Facts, name: str = "") -> str:
     return f"{way} takes in what it prints"
 
 
-_UNSET = " once your settings say how"
+_UNSET = " once `commands` or `providers` in config.md say how, and prints examples until then"
 
 
 def named(facts: Facts, asks: tuple[Ask, ...]) -> str:

@@ -36,7 +36,7 @@ from tests.core.steps.test_isolation import LEAK
 from tests.runs import ASKING, RUN, approved, artifact, config, tree
 
 READ = round_files.round_of({KEPT.finding: 90})
-ONCE = "once your settings say how"
+ONCE = "once `commands` or `providers` in config.md say how, and prints examples until then"
 DISPOSITIONS = "reviews/goals/round-01-dispositions.md"
 
 
