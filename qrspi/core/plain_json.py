@@ -7,7 +7,7 @@ from functools import cache
 
 from qrspi.core.hints import Any
 
-__all__ = ["dumps", "loads"]
+__all__ = ["dumps", "loads", "loads_text"]
 
 
 class _AsUsual:
@@ -40,6 +40,15 @@ def loads(text: str | bytes) -> Any:
     import json  # it says what is wrong, or reads what is JSON all the same
 
     return json.loads(text)
+
+
+def loads_text(text: str | bytes) -> Any:
+    """The same of what is written again or printed: JSON can spell half a character, which no file
+    can contain."""
+    value = loads(text)
+    if (b"\\ud" if isinstance(text, bytes) else "\\ud") in text.lower():  # type: ignore[operator]
+        dumps(value, ensure_ascii=False).encode()
+    return value
 
 
 def dumps(value: Any, **how: Any) -> str:

@@ -1,4 +1,4 @@
-"""To stop a project, or what guards it, by the name of one file."""
+"""To stop a project, or what guards it, by one file: by its name, or by what no text can have."""
 
 from __future__ import annotations
 
@@ -55,3 +55,29 @@ def test_the_hook(arena: Arena, way: tuple[str, bytes]) -> None:
         told = shell("claude-code", command, arena.project)
         assert (told.status, told.err) == (0, "")
         assert told.reason.startswith("[qrspi] ")
+
+
+HALF = "\\ud800"  # of a character, as JSON spells it
+
+
+@attack(
+    "a clone",
+    "half a character in a record ends every command",
+    {
+        "the commit of a round": (".dispatch-manifest.json", '"commit": "'),
+        "a field of its own": (".dispatch-manifest.json", "{"),
+        "its text": (".dispatch-manifest.json", '"body_hash": "'),
+        "who decided": ("approvals.jsonl", '"who": "'),
+    },
+)
+def test_half_a_character(arena: Arena, way: tuple[str, str]) -> None:
+    run = arena.scene(scenes.clean)
+    arena.qrspi("next")
+    assert arena.qrspi("approve", "goals").code == 0
+    name, before = way
+    files = [file for file in run.rglob(name) if before in file.read_text()]
+    for file in files:
+        added = f'"own": "{HALF}", ' if before == "{" else HALF
+        file.write_text(file.read_text().replace(before, before + added, 1))
+    assert files
+    assert "a bug in qrspi" not in arena.looks()

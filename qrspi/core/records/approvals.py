@@ -235,7 +235,7 @@ def _plain(line: bytes) -> Record | None:
 
 def _line(line: bytes) -> Record | str:
     try:
-        document = plain_json.loads(line)
+        document = plain_json.loads_text(line)
     except (ValueError, RecursionError):
         return "text that is not JSON"
     if not isinstance(document, dict):

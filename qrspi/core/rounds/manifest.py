@@ -130,7 +130,7 @@ def read(content: bytes | Fault, file: str = "") -> Manifest | Problem | None:
     if isinstance(content, Fault):
         return None if content.kind == "absent" else _bad(file, content.reason)
     try:
-        document = plain_json.loads(content)
+        document = plain_json.loads_text(content)
     except (ValueError, RecursionError):
         return _bad(file, "text that is not JSON")
     return _checked(document, file)

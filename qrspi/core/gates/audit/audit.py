@@ -3,11 +3,11 @@ three weighted dimensions of a hundred points each, with what raised or lowered 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
+from qrspi.core import plain_json
 from qrspi.core.artifacts import task_file
 from qrspi.core.artifacts.task_file import Task
 from qrspi.core.gates import plan_words
@@ -171,7 +171,7 @@ def _relevant(data: bytes | Fault) -> tuple[str, ...] | str:
     if isinstance(data, Fault):
         return f"it cannot be read ({data.reason})"
     try:
-        document = json.loads(data)
+        document = plain_json.loads_text(data)
     except (ValueError, RecursionError):
         return f"it is not JSON, {expected}"
     files = document.get("relevant_files") if isinstance(document, dict) else None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
+from qrspi.core import plain_json
 from qrspi.core.gates.checkpoints import checkpoint_board, checkpoint_scale
 from qrspi.core.gates.checkpoints.checkpoint_board import CAP, Board, ReviewRequest
 from qrspi.core.gates.checkpoints.checkpoint_request import Request
@@ -262,7 +262,7 @@ def unanswered() -> Answers:
 def read_answers(data: bytes, file: str) -> Answers | Problem:
     """A question without an answer is recorded as unanswered and blocks nobody."""
     try:
-        document = json.loads(data)
+        document = plain_json.loads_text(data)
     except (ValueError, RecursionError):
         return _wrong(file, "no JSON")
     if not isinstance(document, dict):
