@@ -61,6 +61,7 @@ def _step_document(step: StepState) -> dict[str, Any]:
 
 def _awaited(awaited: AwaitedFile) -> dict[str, Any]:
     document = {"file": awaited.file, "kind": awaited.kind, "schema": awaited.schema}
+    document["answer"] = "printed" if awaited.printed else "written"
     return document | ({"or": awaited.instead} if awaited.instead else {})
 
 

@@ -145,6 +145,7 @@ def test_the_document_has_the_keys_that_programs_count_on(designing: Path, qrspi
                 "file": "reviews/design/round-01/quality-claude.finding-F01.score.yml",
                 "kind": "score",
                 "schema": "schemas/sidecar.schema.json",
+                "answer": "written",
             }
         ],
         "waits_for": ["quality-claude.finding-F01"],

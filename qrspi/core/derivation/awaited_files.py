@@ -33,6 +33,7 @@ class AwaitedFile(NamedTuple):
     file: str  # run-relative
     kind: FileKind
     instead: str = ""  # the file that is written when there is nothing to say
+    printed: bool = False  # by whoever looks for facts and writes no file; a command takes it in
 
     @property
     def schema(self) -> str | None:
@@ -49,7 +50,11 @@ def names(following: Next) -> tuple[str, ...]:
 
 def awaited(following: Next) -> tuple[AwaitedFile, ...]:
     """For agents, what each was asked for; otherwise the names in the action that are files."""
-    asked = [one for ask in (*following.asks, *following.beside) for one in _answers(ask)]
+    asked = [
+        one._replace(printed=ask.subject == "research")
+        for ask in (*following.asks, *following.beside)
+        for one in _answers(ask)
+    ]
     match following.kind:
         case "replan":
             files = []  # a person decides, with a proposal or without one

@@ -12,10 +12,10 @@ from qrspi.render.run_page import next_document
 
 ROUND = "reviews/goals/round-02"
 FILES: dict[Ask, tuple[AwaitedFile, ...]] = {
-    Ask("author", "research"): (AwaitedFile("research/summary.md", "artifact"),),
+    Ask("author", "research"): (AwaitedFile("research/summary.md", "artifact", printed=True),),
     Ask("author", "plan"): (AwaitedFile("plan.md", "artifact"),),
     Ask("research-question", "research", target="q01-codebase"): (
-        AwaitedFile("research/q01-codebase.md", "answer"),
+        AwaitedFile("research/q01-codebase.md", "answer", printed=True),
     ),
     Ask("review", "goals", 2, "scope-claude"): (
         AwaitedFile(
