@@ -192,6 +192,60 @@ def test_another_tree_later(arena: Arena, way: Callable[[Path], None]) -> None:
 
 @attack(
     "an agent",
+    "a file that is not as committed has a name that no message can hold",
+    {
+        "no text": b"z\xff.py",
+        "a line end": b"z\n.py",
+        "an escape": b"\x1b[2Jz.py",
+        "hidden": b"\xff",
+    },
+)
+def test_another_of_a_name(arena: Arena, way: bytes) -> None:
+    shop = reviewed(arena, {way: b"z = 1\n"}, lambda tree: inside(tree, way).unlink())
+    for words in (("next",), ("next", "--json"), ("status",)):
+        said = arena.qrspi(*words)
+        assert said.code in (0, 3) and "\x1b" not in said.text
+    shop.git("checkout", "-q", ".", at=shop.tree("task-01"))
+    assert arena.qrspi("next", "--dispatch").code == 0
+    shop.review("task-01", 1)
+    for words in (("next",), ("resolve", "continue"), ("next",)):
+        assert arena.qrspi(*words).code == 0
+    inside(shop.root, way).write_text("other\n")
+    for words in (("next",), ("next", "--json"), ("status", "--explain")):
+        assert arena.qrspi(*words).code in (0, 3)
+
+
+def emptied(file: Path) -> None:
+    file.write_text("")
+
+
+def linked(file: Path) -> None:
+    (file.parent / "other").write_text("diff --git a/a.py b/a.py\n")
+    file.unlink()
+    file.symlink_to("other")
+
+
+@attack(
+    "an agent",
+    "the diff is another once the round is opened, before anybody is sent",
+    {
+        "emptied": emptied,
+        "changed": lambda file: file.write_text(file.read_text().replace("evil", "good")),
+        "gone": Path.unlink,
+        "a link": linked,
+    },
+)
+def test_another_diff(arena: Arena, way: Callable[[Path], object]) -> None:
+    shop = reviewed(arena, {FILE: EVIL.encode(), b"b.csv": b"x" * 300_000})
+    assert arena.qrspi("round", "prepare", "task-01").code == 0
+    way(shop.run / "reviews/tasks/task-01/round-01.diff")
+    assert arena.qrspi("next", "--dispatch").code == 0
+    assert len(prompts(shop)) == len(TAGS)
+    assert all("+print('evil word')" in one for one in prompts(shop))
+
+
+@attack(
+    "an agent",
     "a file beside the commit is given out for the code",
     {"new": "new.py", "in a folder": "lib/a.py", "hidden": ".a.py", "a copy": "a.py.orig"},
 )

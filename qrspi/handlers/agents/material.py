@@ -109,7 +109,7 @@ def _of_all_tasks(job: Job, given: Material) -> Material:
 
 def _change(job: Job, given: Material) -> tuple[Source, ...]:
     """Who works on another machine has it already."""
-    return () if given.diffs else _text_of_diff(job, job.round_loop.paths.diff)
+    return () if given.diffs else _whole_diff(job)
 
 
 def _of_task(job: Job, given: Material) -> Material:
@@ -175,6 +175,9 @@ def _diff_texts(job: Job, *, travels: bool) -> tuple[Source, ...]:
     apart = job.facts.step == APART
     if job.loop is None or not (travels or apart):
         return ()
+    if job.loop.subject.step in CODE_STEPS:
+        diffs = {"diff": _whole_diff(job), "since-diff": _text_of_diff(job, job.loop.paths.since)}
+        return tuple(one._replace(name=name) for name, texts in diffs.items() for one in texts)
     whole = {} if apart else {"diff": job.loop.paths.diff}
     named = {**whole, "since-diff": job.loop.paths.since}
     found = {name: sources(job.workspace, (path,)) for name, path in named.items()}
@@ -182,7 +185,7 @@ def _diff_texts(job: Job, *, travels: bool) -> tuple[Source, ...]:
     return tuple(
         Source(name, one.data.replace(folder, b"") if apart else one.data)
         for name, sources in found.items()
-        for one in (map(_with_room, sources) if job.loop.subject.step in CODE_STEPS else sources)
+        for one in sources
     )
 
 
@@ -214,8 +217,19 @@ def _code(job: Job) -> tuple[Source, ...]:
     from qrspi.handlers.changes import shown_code
 
     loop = job.round_loop
-    diff = _text_of_diff(job, loop.paths.diff)
+    diff = _whole_diff(job)
     return shown_code.of_round(job, loop.manifest, sum(len(one.data) for one in diff))
+
+
+def _whole_diff(job: Job) -> tuple[Source, ...]:
+    """Of code from git, as the code itself: its file lies where others write."""
+    from qrspi.handlers.changes import shown_code
+
+    loop = job.round_loop
+    data = shown_code.diff_of_round(job, loop.manifest)
+    if data is None:
+        return _text_of_diff(job, loop.paths.diff)
+    return (_with_room(Source(loop.paths.diff, data)),)
 
 
 def _text_of_diff(job: Job, path: str) -> tuple[Source, ...]:
@@ -241,7 +255,7 @@ def _evidence(job: Job) -> tuple[Source, ...]:
     named = to_read.evidence(job.facts)
     read = ((path, job.workspace.read(path, EVIDENCE_LIMIT)) for path in named)
     found = (_end(path, data) for path, data in read if not isinstance(data, Fault))
-    return (*found, *_text_of_diff(job, job.round_loop.paths.diff))
+    return (*found, *_whole_diff(job))
 
 
 def _end(name: str, data: bytes) -> Source:

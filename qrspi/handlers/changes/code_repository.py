@@ -13,6 +13,7 @@ from qrspi.core.records import task_records
 from qrspi.core.records.task_records import Start
 from qrspi.core.snapshot import Snapshot
 from qrspi.core.text import shell_words
+from qrspi.core.text.plain_diff import as_text
 from qrspi.core.text.shortened import few
 from qrspi.core.tree import Tree, entries
 from qrspi.core.yaml import frontmatter
@@ -172,7 +173,8 @@ def clean(job: Job, place: Workplace, verb: str) -> None:
     """Files of runs do not count, since the engine itself is writing them."""
     runs = job.workspace.path.rpartition("/")[0]
     inside = f"{runs}/".removeprefix(f"{place.repo.root}/")
-    changed = [name for name in worktrees.dirty(place.repo) if not name.startswith(inside)]
+    dirty = (name for name in worktrees.dirty(place.repo) if not name.startswith(inside))
+    changed = list(map(as_text, dirty))
     if changed:
         text = (
             f"the work tree at {place.repo.root} has changes that are not committed "

@@ -14,6 +14,7 @@ from qrspi.core.rounds.manifest import Manifest
 from qrspi.core.text import plain_diff
 from qrspi.core.tree import Fault
 from qrspi.handlers.changes import code_repository, review_target, task_base
+from qrspi.handlers.changes.review_target import Branch
 from qrspi.handlers.jobs.job import Job
 from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.git import commits, diffs, refs, worktrees
@@ -40,14 +41,28 @@ class _Named(NamedTuple):
 
 def of_round(job: Job, manifest: Manifest | None, diff: int) -> tuple[Source, ...]:
     """The files of the round's diff, of which a prompt has so many bytes already."""
+    reviewed = _reviewed(job, manifest)
+    if reviewed is None:
+        return ()
+    pair = (reviewed.base.object, reviewed.tip)
+    found = diffs.files(reviewed.repo, pair, reviewed.without)
+    return _in_full(reviewed.repo, (_Named(one.name, one) for one in found), LIMIT - diff)
+
+
+def diff_of_round(job: Job, manifest: Manifest | None) -> bytes | None:
+    """None for texts, and outside git."""
+    one = _reviewed(job, manifest)
+    return diffs.text_of_branch(one.repo, one.base, one.tip, one.without) if one else None
+
+
+def _reviewed(job: Job, manifest: Manifest | None) -> Branch | None:
     repo = code_repository.repository_or_none(job)
     if repo is None or manifest is None or not manifest.commit:
-        return ()
+        return None
     repo = repo._replace(path=repo.root)
-    base = manifest.choice.ref_commit or refs.empty_tree(repo).object
-    without = review_target.runs_in(repo, job)
-    found = diffs.files(repo, (base, manifest.commit), without)
-    return _in_full(repo, (_Named(one.name, one) for one in found), LIMIT - diff)
+    commit = manifest.choice.ref_commit
+    base = Ref(commit, commit) if commit else refs.empty_tree(repo)
+    return Branch(repo, manifest.commit, base, without=review_target.runs_in(repo, job))
 
 
 def of_tasks(job: Job) -> OfTasks:

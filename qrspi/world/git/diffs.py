@@ -88,8 +88,8 @@ def text(repo: Repo, ref: Ref, paths: Sequence[str]) -> bytes:
     return _read(lambda place: emit(repo, place, _ELSEWHERE, ref, paths))
 
 
-def text_of_branch(repo: Repo, ref: Ref, tip: str) -> bytes:
-    return _read(lambda place: emit_branch(repo, place, _ELSEWHERE, ref, tip))
+def text_of_branch(repo: Repo, ref: Ref, tip: str, without: str = "") -> bytes:
+    return _read(lambda place: emit_branch(repo, place, _ELSEWHERE, ref, tip, without))
 
 
 _ELSEWHERE = "shown/since.diff"
