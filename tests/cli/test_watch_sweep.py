@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from qrspi import daemon as daemons
-from qrspi.cli import boundary
+from qrspi.core.errors import attempt
 from qrspi.core.model import Problem
 from qrspi.daemon import Daemon, Report, Settings
 from qrspi.engine import Outcome
@@ -40,7 +40,7 @@ class Deaf:
 
     def _attempt(self, body: Callable[[], Outcome]) -> Outcome | Problem:
         self.looks += 1
-        return FULL if self.full else boundary.attempt(body)
+        return FULL if self.full else attempt(body)
 
     def look(self, why: Why = "sweep") -> list[Report]:
         return list(self._daemon.look(Change(why)))

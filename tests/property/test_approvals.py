@@ -138,7 +138,7 @@ ENDS = st.sampled_from([b"", b"\n", b'\n{"event": "app', b"\n{"])
 
 def as_long(content: bytes) -> Sequence[Record] | Problem:
     """As a record of any length is read that is called long."""
-    found = decision_line.read_long(approvals._untorn(content), approvals._parsed)
+    found = decision_line.read_long(approvals._untorn(content), approvals.parsed)
     found = approvals._read_short(approvals._untorn(content)) if found is None else found
     return approvals._bad_line(found) if isinstance(found, BadLine) else found
 

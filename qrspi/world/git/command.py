@@ -255,7 +255,10 @@ def _config_env(config: Sequence[tuple[str, str]]) -> dict[str, str]:
 def _answer(process: Popen[bytes], given: bytes | None = None) -> Output:
     """Of a git that runs nothing else: with it the pipes end."""
     with process:
-        out, err = process.communicate(given)
+        try:
+            out, err = process.communicate(given)
+        except OSError as error:
+            raise _cannot_run(error) from None
     return Output(process.returncode, out, err.decode("utf-8", "replace"))
 
 
