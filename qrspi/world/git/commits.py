@@ -302,13 +302,13 @@ def blobs(repo: Repo, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str]
     data: dict[tuple[str, str], bytes] = {}
     at = 0
     for place in places:
-        end = output.index(b"\n", at)
-        *_, kind, size = output[at:end].split(b" ")
-        at = end + 1
-        if size != b"missing":
-            if kind == b"blob":
-                data[place] = output[at : at + int(size)]
-            at += int(size) + 1
+        end = output.find(b"\n", at)
+        *_, kind, size = output[at:end].split(b" ") if end >= 0 else (b"", b"0")
+        at = end + 1 if size == b"missing" else end + int(size) + 2
+        if end < 0 or at > len(output):  # git ends well even where not all could be written
+            raise Halt(Problem("git-failed", "git cat-file failed: its answer was cut off"))
+        if kind == b"blob":
+            data[place] = output[end + 1 : at - 1]
     return data
 
 
