@@ -13,7 +13,7 @@ _DISPATCHED = "QRSPI_TRUSTED"  # in the environment of an agent that the engine 
 
 
 def answer(event: str, host: Any, payload: bytes) -> dict[str, Any] | None:
-    if event == "pre-tool" and b"qrspi" not in payload and "/docs/qrspi" not in os.getcwd():
+    if event == "pre-tool" and not _may_concern(payload) and "/docs/qrspi" not in os.getcwd():
         return None  # it names no file of a run
     import json
 
@@ -34,6 +34,14 @@ def answer(event: str, host: Any, payload: bytes) -> dict[str, Any] | None:
     from qrspi.hooks import session
 
     return session.stop(document, project) if event == "stop" else session.start(project, host)
+
+
+def _may_concern(payload: bytes) -> bool:
+    """A run may also be meant by a wildcard, or by all that is there."""
+    return b"qrspi" in payload or any(word in payload for word in _UNNAMED)
+
+
+_UNNAMED = (b"approved", b"--hard", b"git clean")  # as in `qrspi.hooks.pre_tool`
 
 
 def _project(cwd: object) -> str | None:

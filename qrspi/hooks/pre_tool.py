@@ -28,6 +28,8 @@ def answer(payload: Mapping[str, Any], host: HostName) -> dict[str, Any] | None:
     return refused(host, reason) if reason else None
 
 
+# Beside these, a wildcard or all that is there may stand for a run.
+UNNAMED = ("approved", "--hard", "git clean")
 _TOO_MUCH = (
     "this command names qrspi, and is too long or too tangled to see in time what it writes. "
     "Give it as several commands, or write the file with the tool for that."
@@ -38,6 +40,7 @@ def _writes(call: ToolCall) -> tuple[Write, ...]:
     if not call.command:
         return tuple(write for write in call.writes if run_file(_real(write.path)))
     named = "qrspi" in call.command or "docs/qrspi" in os.path.realpath(call.cwd)
+    named = named or (any(word in call.command for word in UNNAMED) and _has_runs(call.cwd))
     # Agents give a qrspi command by itself all the time: nothing else is written by it.
     is_ours = call.command.startswith("qrspi ") and not set(call.command) & set(">|;&\n`$(")
     if not named or is_ours:
@@ -48,7 +51,13 @@ def _writes(call: ToolCall) -> tuple[Write, ...]:
     known = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
     top = project_search.top(call.cwd) or call.cwd
     found = shell_writes.writes(call.command, call.cwd, known, top)
-    return tuple(write for write in found if "qrspi" in _real(write.path))
+    return tuple(one for one in found if "qrspi" in _real(one.path) or set(one.path) & set("*?["))
+
+
+def _has_runs(cwd: str) -> bool:
+    from qrspi.world.runs import project_search
+
+    return project_search.with_runs(cwd) is not None
 
 
 def _real(path: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from qrspi.hooks import answer
 from tests import runs, scenes
 from tests.cli.conftest import COMMAND
 
@@ -129,6 +130,104 @@ def test_a_tool_that_edits_a_piece(host: str, kind: str, run: Path) -> None:
     assert tool(host, kind, project, path=path, old="draft", new="approved").reason == REASON
     assert tool(host, kind, project, path=path, old="A page", new="An approved page") == SILENT
     assert tool(host, kind, project, path=f"{project}/a.py", old="draft", new="approved") == SILENT
+
+
+GOALS = f"docs/qrspi/{runs.RUN}/goals.md"
+RUN_FOLDER = f"docs/qrspi/{runs.RUN}"
+EVERYDAY = [
+    "ls",
+    "ls -la docs/qrspi",
+    f"cat {GOALS}",
+    f"cat {RUN_FOLDER}/*.md",
+    f"head -20 {GOALS}",
+    f"sed -n 1,40p {GOALS}",
+    f"sed -n '/status: approved/p' {GOALS}",
+    f"grep -n approved {GOALS}",
+    "grep -rn 'status: approved' docs/qrspi",
+    "grep -rln 'status: approved' docs/qrspi | xargs cat",
+    "grep -rl approved docs/qrspi | head -3",
+    "grep -rl approved docs/qrspi | xargs grep -n draft",
+    f"grep -c 'status: draft' {GOALS} && echo approved",
+    f"awk '/^status:/ {{print $2}}' {GOALS}",
+    f"awk 'NR==2 && /approved/' {GOALS} > /tmp/x",
+    f"for f in {RUN_FOLDER}/*.md; do grep -H '^status: approved' $f; done",
+    f"for f in {RUN_FOLDER}/*.md; do echo $f; done > /tmp/names",
+    f'while read -r l; do echo "$l"; done < {GOALS}',
+    f"{{ cat {GOALS}; echo approved; }} | less",
+    f"{{ cat {GOALS}; echo status: approved; }} > /tmp/both.txt",
+    f"( cd {RUN_FOLDER} && ls )",
+    f"if grep -q 'status: approved' {GOALS}; then echo yes; fi",
+    f"test -f {GOALS} && echo there",
+    f"[ -f {GOALS} ] || echo none",
+    f"wc -l {GOALS}",
+    f"diff {GOALS} /tmp/old.md",
+    f"stat {GOALS}",
+    "find docs/qrspi -name '*.md' -exec grep -l approved {} +",
+    "find docs/qrspi -name goals.md",
+    "find . -name '*.py' | xargs grep -n qrspi",
+    "git status",
+    "git status --short docs/qrspi",
+    f"git diff -- {GOALS}",
+    f"git log --oneline -- {GOALS}",
+    f"git show HEAD:{GOALS}",
+    f"git add {GOALS}",
+    "git add -A && git commit -qm 'docs(qrspi): approved goals'",
+    f"git commit -m 'Use status: approved of qrspi' -- {GOALS}",
+    "git stash list",
+    "git log --grep approved",
+    "git reset HEAD~1",
+    "git reset --soft HEAD~1",
+    "git clean -n",
+    "git clean -fdxn docs/qrspi",
+    "git clean -fd src",
+    "git clean -fdx -e docs/qrspi",
+    "git switch -c feature/x",
+    "git checkout -b approved-things",
+    "pytest -q tests -k approved",
+    "pytest -q 2>&1 | tee /tmp/qrspi-test.log",
+    "python -m pytest tests/qrspi -x > /tmp/out.txt 2>&1",
+    "python3 -c \"print(open('docs/qrspi/x').read())\"",
+    f"python3 -c \"print('approved' in open('{GOALS}').read())\"",
+    f"python3 - <<'E'\nimport json\nprint(json.dumps({{'status': 'approved'}}))  # {GOALS}\nE",
+    "npm test -- --grep approved",
+    "make check",
+    "sed -i 's/draft/approved/' src/state.py",
+    "sed -i 's/status: draft/status: approved/' tests/fixtures/order.yml",
+    "echo 'status: approved' > src/order.yml",
+    "cat > src/order.py <<'E'\nSTATUS = 'approved'\nE",
+    "cp src/approved.py src/draft.py",
+    "mv /tmp/approved.txt notes.txt",
+    f"cp {GOALS} /tmp/approved.md",
+    f"cat {GOALS} | tee /tmp/approved.md",
+    f"sed s/draft/approved/ {GOALS} > /tmp/preview.md",
+    f"time cat {GOALS}",
+    f"stdbuf -o 0 cat {GOALS}",
+    f"bash -c 'grep approved {GOALS}'",
+    f"bash -ce 'cat {GOALS}'",
+    f"timeout 5 cat {GOALS}",
+    f'out=$(grep approved {GOALS}); echo "$out"',
+    f'f=$(ls {RUN_FOLDER}/goals.md); cat "$f"',
+    f"grep status {GOALS} > $(mktemp)",
+    f"ls {RUN_FOLDER} | xargs -n1 echo",
+    f"qrspi status {runs.RUN}",
+    f"qrspi next {runs.RUN} --json | jq .next",
+    f"qrspi log {runs.RUN} | grep approved > /tmp/log",
+    f"jq -r .who {RUN_FOLDER}/approvals.jsonl",
+    f"tail -1 {RUN_FOLDER}/.qrspi/audit.jsonl",
+    f"cat {RUN_FOLDER}/.qrspi/audit.jsonl > /tmp/audit",
+]
+
+
+@pytest.mark.rule("HST-06", "HST-16")
+def test_everyday_commands_pass(run: Path) -> None:
+    assert len(EVERYDAY) >= 60
+    denied = {command: _asked(command, run) for command in EVERYDAY}
+    assert {command: told for command, told in denied.items() if told} == {}
+
+
+def _asked(command: str, run: Path) -> Any:
+    call = {"cwd": str(project_of(run)), "tool_name": "Bash", "tool_input": {"command": command}}
+    return answer.answer("pre-tool", "claude-code", json.dumps(call).encode())
 
 
 @pytest.mark.rule("HST-06")

@@ -7,15 +7,30 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from qrspi.core.hosts.shell_grammar import END, UNKNOWN, VARIABLE, Command
 from qrspi.core.hosts.work_limit import Work
-from qrspi.core.hosts.written_files import Committed, Copied, Source, Text, Unseen, Write, absolute
+from qrspi.core.hosts.written_files import (
+    SOMEWHERE,
+    Committed,
+    Copied,
+    Source,
+    Text,
+    Unseen,
+    Write,
+    absolute,
+)
 from qrspi.core.named_tuple import NamedTuple
 
 _MOST = 64  # words that one word may stand for
 _PATH = 100  # the work that each path makes later, when it is looked up
-_KEYWORDS = frozenset("if then elif else do while until ! { time".split())
+_KEYWORDS = frozenset("if then elif else do while until ! {".split())
 _WRAPPERS = frozenset(
-    "sudo env nohup command exec nice builtin stdbuf ionice setsid timeout busybox".split()
+    "sudo env nohup command exec nice builtin stdbuf ionice setsid timeout busybox time".split()
 )
+_WITH_VALUE = {
+    "timeout": ("-k", "-s"),
+    "stdbuf": ("-i", "-o", "-e"),
+    "ionice": ("-c", "-n", "-p"),
+    "time": ("-f", "-o"),
+}
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
@@ -73,7 +88,8 @@ class Call(NamedTuple):
 
     def on(self, words: Sequence[str], by: Source) -> Iterator[Write]:
         for word in words:
-            yield from (Write(path, by) for path in self.scope.paths(word))
+            found = self.scope.paths(word)
+            yield from (Write(path, by) for path in found or ([SOMEWHERE] if word else []))
 
 
 def call_of(command: Command, scope: Scope, piped: Source | None) -> Call | None:
@@ -109,9 +125,10 @@ def _without_assignments(words: list[str], scope: Scope) -> list[str]:
 
 def _unwrapped(words: list[str]) -> list[str]:
     """`sudo -u me tee FILE` is `tee FILE`."""
-    at, timed = 1, words[0].endswith("timeout")
+    name, at = words[0].rpartition("/")[2], 1
+    timed, with_value = name == "timeout", _WITH_VALUE.get(name, ("-u", "-n", "-g", "-C"))
     while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in (("-k", "-s") if timed else ("-u", "-n", "-g", "-C")) else 1
+        at += 2 if words[at] in with_value else 1
     return words[at + 1 if timed else at :]
 
 

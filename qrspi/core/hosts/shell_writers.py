@@ -8,7 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
 from qrspi.core.hosts.shell_calls import Call, Scope, printed_by, said
-from qrspi.core.hosts.written_files import Committed, Copied, Gone, Text, Unseen, Write, absolute
+from qrspi.core.hosts.shell_grammar import UNKNOWN
+from qrspi.core.hosts.written_files import (
+    SOMEWHERE,
+    Committed,
+    Copied,
+    Gone,
+    Text,
+    Unseen,
+    Write,
+    absolute,
+)
 
 
 def operands(words: Sequence[str], with_value: Sequence[str] = ()) -> list[str]:
@@ -99,7 +109,7 @@ def _named_files(call: Call) -> Iterator[Write]:
 
 def _dd(call: Call) -> Iterator[Write]:
     named = [word[3:] for word in call.words if word.startswith("of=")]
-    return call.on(named, Unseen(call.said))
+    return call.on(named, call.piped or Unseen(call.said))
 
 
 def _output_option(call: Call) -> Iterator[Write]:
@@ -125,10 +135,29 @@ def _git(call: Call) -> Iterator[Write]:
             yield from call.on(named, Committed(_value(words, "-s", "--source")))
         case ["rm"] if "--cached" not in words:
             yield from call.on(operands(words[1:]), Gone())
+        case ["reset"] if "--hard" in words and not _is_task(call):
+            yield Write(f"{call.scope.top}/docs/qrspi", Gone())
+        case ["clean"] if _takes_ignored(words) and not _is_task(call):
+            runs = f"{call.scope.top}/docs/qrspi"
+            for write in call.on(operands(words[1:], ("-e", "--exclude")) or ["."], Gone()):
+                is_around = f"{runs}/".startswith(f"{write.path}/")
+                yield write._replace(path=runs) if is_around else write
         case ["mv"]:
             yield from _copy(call._replace(name="mv", words=tuple(words[1:])))
         case _:
             yield from _writes_of_diff(said(call.command), call.scope.top)
+
+
+def _is_task(call: Call) -> bool:
+    """In the work tree of a task, the runs are copies."""
+    return "/.worktrees/" in f"{call.scope.cwd}/"
+
+
+def _takes_ignored(words: Sequence[str]) -> bool:
+    """The engine's own files are ignored by git: `git clean -fdx` removes them."""
+    letters = "".join(word for word in words if re.fullmatch("-[a-zA-Z]+", word))
+    spared = "n" in letters or "--dry-run" in words or "qrspi" in _value(words, "-e", "--exclude")
+    return not spared and bool({"x", "X"} & set(letters))
 
 
 def _checkout(call: Call, words: Sequence[str]) -> Iterator[Write]:
@@ -249,6 +278,26 @@ def _find(call: Call) -> Iterator[Write]:
                 command = call.command._replace(words=tuple(named))
                 started = Call(named[0], command.words[1:], command, call.scope, None)
                 yield from WRITERS[named[0]](started)
+            elif named and named[0] in ("sh", "bash"):
+                yield from call.on(found, Unseen(call.said))
+
+
+def _xargs(call: Call) -> Iterator[Write]:
+    """`… | xargs sed -i …`: the files come from its input."""
+    words = _started_by_xargs(call.words)
+    if words and words[0].rpartition("/")[2] in WRITERS:
+        name, command = words[0].rpartition("/")[2], call.command._replace(words=tuple(words))
+        inner = call._replace(name=name, words=(*words[1:], UNKNOWN), command=command, piped=None)
+        yield from WRITERS[name](inner)
+    elif words[:1] in (["sh"], ["bash"]):
+        yield Write(SOMEWHERE, Unseen(call.said))
+
+
+def _started_by_xargs(words: Sequence[str]) -> list[str]:
+    rest = list(words)
+    while rest and rest[0].startswith("-"):
+        del rest[: 2 if rest[0] in ("-I", "-n", "-P", "-L", "-d", "-s", "-a", "-E") else 1]
+    return rest
 
 
 def _cd(call: Call) -> Iterator[Write]:
@@ -262,6 +311,7 @@ WRITERS: dict[str, Callable[[Call], Iterator[Write]]] = {
     "dd": _dd,
     "git": _git,
     "find": _find,
+    "xargs": _xargs,
     "perl": _perl,
     **dict.fromkeys(("cd", "pushd"), _cd),
     **dict.fromkeys(("sed", "gsed"), _sed),

@@ -34,11 +34,12 @@ class Change(NamedTuple):
     words: str = ""
     is_folder: bool = False
     restored: bool = False  # restored from git
+    guessed: bool = False  # it is named beside a write whose own file is not known
 
 
 # `status: approved` in any syntax that sets a field, and a replacement of draft by approved
 _SETS = re.compile(r"status\W{0,12}approved")
-_APPROVED = re.compile(r"\bapproved\b")
+_APPROVED = re.compile(r"(?<![A-Za-z])approved\b")  # also behind the 1 of `\1approved`
 _REPLACED = re.compile(r"\bdraft\b|status\W{0,6}[\ue000$]")
 
 _RECORDS = (FILE, CASCADES, MARKER, CLOSED)
@@ -47,6 +48,8 @@ _RECORDS = (FILE, CASCADES, MARKER, CLOSED)
 def refusal(change: Change, facts: Facts | None) -> str | None:
     """Without facts the run cannot be read; then only the engine's files and `status: approved` are
     protected."""
+    if change.guessed:
+        return _approval(change)
     early = _too_early(change, facts) if facts else None
     return _not_theirs(change) or _approval(change) or early
 

@@ -38,6 +38,10 @@ Source = Text | Replaced | Copied | Committed | Unseen | Gone
 class Write(NamedTuple):
     path: str  # absolute; it may still contain links and wildcards
     by: Source
+    guessed: bool = False  # the file is named beside a write whose own file is not known
+
+
+SOMEWHERE = "\ue003"  # the path of a write whose file cannot be known
 
 
 def absolute(path: str, cwd: str) -> str:

@@ -35,7 +35,7 @@ def _spelled(write: Write) -> Iterator[Write]:
         for path in _matching(write.path):
             with suppress(OSError, ValueError):
                 real = os.path.realpath(_inside(path, by))
-                yield Write(real, by)
+                yield Write(real, by, write.guessed)
                 if isinstance(by, Gone):
                     yield from (Write(inner, by) for inner in _runs_below(real))
 
@@ -87,7 +87,8 @@ def change(write: Write, cwd: str) -> Change | None:
     folder = DiskTree(place(file))
     before = folder.read(file.name) if file.name else Fault("absent")
     known = None if isinstance(before, Fault) else before
-    found = Change(file, before=known, is_folder=os.path.isdir(write.path))
+    is_folder = os.path.isdir(write.path)
+    found = Change(file, before=known, is_folder=is_folder, guessed=write.guessed)
     match write.by:
         case Unseen(words):
             return found._replace(words=words or " ")
