@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from qrspi.core.code_steps import baseline, batch, gate_records, implementers, task_state
+from qrspi.core.code_steps import (
+    baseline,
+    batch,
+    feature_branch,
+    gate_records,
+    implementers,
+    task_state,
+)
 from qrspi.core.code_steps.batch import Batch
 from qrspi.core.code_steps.task_state import TaskState, start_next
 from qrspi.core.config import problems as config_problems
-from qrspi.core.filenames import slug_of
 from qrspi.core.model import Next, NextKind, Option, Problem, counted
 from qrspi.core.pipeline import STEP, is_full, subject_of
 from qrspi.core.records.decisions import UNRECORDED
@@ -18,8 +24,6 @@ from qrspi.core.steps import after_round, authoring, next_actions, review_action
 from qrspi.core.steps.facts import Answer, Facts, artifact_status
 from qrspi.core.text.shell_words import answers
 from qrspi.core.tree import Fault
-from qrspi.core.yaml import frontmatter
-from qrspi.core.yaml.nodes import Node
 
 RERUN = "reviews/integration/rerun.md"  # a person wants all tasks reviewed together
 BATCH_OPTIONS = (
@@ -244,9 +248,9 @@ def _continuing(facts: Facts, states: tuple[TaskState, ...]) -> str:
     keys = ", ".join(task.key for task in to_merge)
     if not keys:
         return "approve implementation.md; there is nothing to merge"
-    if lacks_branch(facts):
+    if feature_branch.is_unnamed(facts):
         return f"approve implementation.md; then say which branch to merge {keys} into"
-    into = merge_branch(facts) or "the branch you are on"
+    into = feature_branch.name(facts) or "the branch you are on"
     return f"approve implementation.md, and merge {keys} into {into}"
 
 
@@ -305,44 +309,6 @@ def _ask(facts: Facts, states: tuple[TaskState, ...], loop: Loop) -> Next:
         command=f"{resolve} {options[0].key}",
         kind="batch",
         care=gate_records.outside_care(states),
-    )
-
-
-_BRANCH = "feature_branch"
-
-
-def merge_branch(facts: Facts) -> str:
-    """The branch that a person named, or else the one that the plan was approved on; '' while
-    neither is on record. Nothing is merged into the default branch unless a person named it."""
-    return facts.config.feature_branch or frontmatter.filled(_plan_fields(facts), _BRANCH)
-
-
-def _plan_fields(facts: Facts) -> Mapping[str, Node]:
-    return frontmatter.fields(facts.tree.head(STEP["plan"].artifact))
-
-
-def lacks_branch(facts: Facts) -> bool:
-    """An approval of the plan on the default branch leaves its field open."""
-    return _BRANCH in _plan_fields(facts) and not merge_branch(facts)
-
-
-def ask_for_branch(facts: Facts, keys: tuple[str, ...]) -> Next:
-    name = f"qrspi next {facts.run} --onto BRANCH"
-    # Not `qrspi/<slug>`: git keeps the tasks' branches below that name.
-    own = f"feature/{slug_of(facts.run)}"
-    verb = "are" if len(keys) > 1 else "is"
-    why = "the plan was approved on the default branch, and nobody has named a branch"
-    return Next(
-        action="decide",
-        who="human",
-        summary=f"Which branch {verb} {', '.join(keys)} merged into? Say it with `{name}`: the "
-        f"default branch, or one of your own, such as {own}.",
-        because=(why,),
-        step=facts.step,
-        missing=keys,
-        options=(Option("onto", "merge into this branch", name),),
-        command=name,
-        kind="onto",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qrspi.core.code_steps import batch, gate_records, implement, task_state
+from qrspi.core.code_steps import batch, feature_branch, gate_records, implement, task_state
 from qrspi.core.code_steps.gate_records import Merge
 from qrspi.core.code_steps.task_state import TaskState
 from qrspi.core.filenames import round_name, round_number
@@ -101,9 +101,9 @@ def _merged(facts: Facts, progress: Work) -> Answer:
 
 def merge_next(facts: Facts, progress: Work, record: str) -> Next:
     keys = tuple(task.key for task in pending(facts.tree, progress.wanted))
-    if keys and implement.lacks_branch(facts):
-        return implement.ask_for_branch(facts, keys)
-    into = implement.merge_branch(facts) or "the feature branch"
+    if keys and feature_branch.is_unnamed(facts):
+        return feature_branch.ask(facts, keys)
+    into = feature_branch.name(facts) or "the feature branch"
     what = f"Merge {', '.join(keys)} into {into}" if keys else f"Draft {record}"
     because = tuple(f"{key} is finished and not merged" for key in keys)
     return next_actions.by_engine(
