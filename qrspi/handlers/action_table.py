@@ -177,7 +177,7 @@ def _undrafted(job: Job) -> Due | None:
 
 def _left_round(job: Job) -> Due | None:
     """Whoever is asked about a round may sit before a clone."""
-    if job.next.who != "human" or job.loop is None:
+    if job.next.who != "human" or job.loop is None or not _asks_git(job, None):
         return None
     from qrspi.handlers.rounds import commit
 
@@ -190,10 +190,14 @@ def _cut_off(job: Job, derived: Due | None) -> Due | None:
         return None
     from qrspi.handlers.decisions import cascade
 
-    # Git is asked only where somebody waits for an answer, or something is done anyway: a daemon
-    # looks at a waiting run many times a minute.
-    ask = derived is not None or job.options.actor != "watch" or not job.workspace.at_rest
+    ask = _asks_git(job, derived)
     return Due(cascade.finish, "uncommitted") if cascade.unfinished(job, ask_git=ask) else None
+
+
+def _asks_git(job: Job, derived: Due | None) -> bool:
+    """Only where somebody waits for an answer, or something is done anyway: a daemon looks at a
+    waiting run many times a minute."""
+    return derived is not None or job.options.actor != "watch" or not job.workspace.at_rest
 
 
 def _left_over(job: Job, loop: Loop | None) -> Due | None:

@@ -131,7 +131,8 @@ def spending_lines(spending: Spending, width: int) -> list[str]:
     if spending.total.unpriced:
         lines.append(f"Nobody said what {counted(spending.total.unpriced, 'call')} cost.")
     if guess := spending.total.estimated:
-        lines.append(f"Nobody counted {counted(guess, 'more token')}: that is an estimate.")
+        more = counted(guess, "more token")
+        lines.append(f"About {more}, by the length of the texts: nobody counted them.")
     lines += open_calls
     for bound, spent in spending.budgets:
         lines.append(f"{bound.whose}: {', '.join(_left(bound.limits, spent))}")

@@ -242,11 +242,13 @@ NEITHER = 'say what you want, in your words: init "TEXT"; or with a name: init "
         ),
         (
             "user-auth --ux --date 2026-02-30",
-            "Invalid value: '2026-02-30' is not a date; expected one such as 2026-05-17.\n" + USAGE,
+            f"Invalid value for --date: '2026-02-30' is not a date; expected one such as "
+            f"2026-05-17.\n{USAGE}",
         ),
         (
             "user-auth --ux --date 20260517",
-            "Invalid value: '20260517' is not a date; expected one such as 2026-05-17.\n" + USAGE,
+            f"Invalid value for --date: '20260517' is not a date; expected one such as "
+            f"2026-05-17.\n{USAGE}",
         ),
         (
             "--root missing init user-auth --ux",
