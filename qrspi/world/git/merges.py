@@ -89,7 +89,7 @@ def _marked(repo: Repo) -> Iterator[tuple[int, ...]]:
 
 
 def _opened(repo: Repo) -> int:
-    return os.open(f"{repo.git_dir}/qrspi-merging", os.O_RDWR | os.O_CREAT, 0o644)
+    return os.open(f"{repo.git_dir}/qrspi-merging", os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def settle(repo: Repo, tip: str, verb: str, timeout: float) -> tuple[str, ...]:
