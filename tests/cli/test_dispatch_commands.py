@@ -65,6 +65,7 @@ def test_next_sends_agents_until_a_person_is_needed(review: Path, qrspi: Call) -
         "  reviews/design/round-01-verified.md",
         "  reviews/design/round-01/kept-findings.txt",
         "  reviews/design/round-01-scope-set.txt",
+        "done: commit design round 1",
         "Next: Reviews passed clean in round 1. Read design.md, then `qrspi approve "
         f"{runs.RUN} design` or `qrspi reject {runs.RUN} design -m TEXT`.",
         "  Read with care: design.md is the text that round 1 reviewed; nobody has decided "

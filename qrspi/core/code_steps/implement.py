@@ -350,7 +350,9 @@ def _with_others(first: Answer, states: tuple[TaskState, ...]) -> Answer:
     words = "; ".join(_awaited(task, answer) for task, answer in others)
     summary = f"{first.next.summary} At the same time: {words}."
     asks = tuple(ask for _, answer in others for ask in answer.asks)
-    return first._replace(next=first.next._replace(summary=summary, beside=asks))
+    read = (*first.next.inputs, *(path for _, answer in others for path in answer.inputs))
+    inputs = tuple(dict.fromkeys(read))
+    return first._replace(next=first.next._replace(summary=summary, beside=asks, inputs=inputs))
 
 
 def _awaited(task: TaskState, answer: Next) -> str:
