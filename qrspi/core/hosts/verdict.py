@@ -65,7 +65,8 @@ def _not_theirs(change: Change) -> str | None:
             return None
         shown = f"{run}/{name}" if name else run
         aside = f"`{command('qrspi', 'close', run, '--reason', 'TEXT')}` sets a run aside"
-        return f"{shown} holds records of the engine, and is not changed as a whole. {aside}."
+        why = "holds records of the engine, and is not changed as a whole"
+        return f"{shown} {why}: name the files that you mean. {aside}."
     if is_engine_owned(name) and not (change.restored and change.before is None):
         return f"{name} belongs to the engine: only qrspi commands write it. {go_on}"
     return None

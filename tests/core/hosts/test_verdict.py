@@ -130,7 +130,8 @@ def test_a_later_artifact_waits_for_the_earlier_one() -> None:
 def test_a_folder_with_records_is_not_changed_as_a_whole() -> None:
     said = verdict.refusal(change("", is_folder=True), None)
     assert said == (
-        f"{runs.RUN} holds records of the engine, and is not changed as a whole. "
+        f"{runs.RUN} holds records of the engine, and is not changed as a whole: name the files "
+        "that you mean. "
         f"`qrspi close {runs.RUN} --reason TEXT` sets a run aside."
     )
     assert verdict.refusal(change("reviews/goals", is_folder=True), None) is not None
