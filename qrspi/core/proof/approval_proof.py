@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from qrspi.core.config.reader import Config
+from qrspi.core.hints import TYPE_CHECKING
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.pipeline import STEP, subject_of
-from qrspi.core.proof.round_proof import RoundProof
 from qrspi.core.proof.vanished import Gap
 from qrspi.core.records import approvals, decisions, written_lines
 from qrspi.core.records.approvals import Record
-from qrspi.core.records.import_record import ImportRecord
 from qrspi.core.rounds import round_list
 from qrspi.core.steps.facts import artifact_status, claim_of
 from qrspi.core.tree import Tree, content
+
+if TYPE_CHECKING:
+    from qrspi.core.proof.round_proof import RoundProof
+    from qrspi.core.records.import_record import ImportRecord
 
 
 class ApprovalProof(NamedTuple):
