@@ -11,6 +11,7 @@ from qrspi.render import problems
 from qrspi.render.terminal import one_line, table
 
 _HIDDEN = "hidden"
+_WRITTEN = {"budget.run": "budget"}  # as config.md and `config set` name it
 
 
 def validation(report: Report) -> dict[str, Any]:
@@ -65,7 +66,8 @@ def _rows(name: str, value: Any) -> Iterator[tuple[str, str]]:
             return
         case dict():
             for key, item in value.items():
-                yield from _rows(f"{name}.{key}", "none" if item is None else item)
+                field = _WRITTEN.get(f"{name}.{key}", f"{name}.{key}")
+                yield from _rows(field, "none" if item is None else item)
         case list():
             yield name, ", ".join(map(str, value))
         case bool():

@@ -188,7 +188,7 @@ def test_set_keeps_comments_and_order(run: Path, qrspi: Call) -> None:
         (
             "second_reviewer yes",
             3,
-            "config.md: second_reviewer is `yes`; expected true or false\n"
+            "config.md is unchanged: second_reviewer would be `yes`; expected true or false\n"
             "  1) Set it to true: qrspi config set 2026-05-17-user-auth second_reviewer true\n"
             "  2) Set it to false: qrspi config set 2026-05-17-user-auth second_reviewer false\n"
             "  3) Abort\n",

@@ -67,11 +67,21 @@ def _as_typed(problem: Problem, key: str, value: str) -> Problem:
     if problem.field == key and f"Remove {quoted(key)} from {FILE} by hand" in problem.options:
         near = nearest(part, re.findall(r"\w+", problem.expected.rpartition(" only ")[2]))
         return problem._replace(options=_instead(f"{block}.{near}" if near else "", value))
+    problem = _not_written(problem)
     if key == "pipeline":
         hint = "route, pipeline and question_budget change together: qrspi route set NAME"
         return problem._replace(hint=hint)
     whole = f"a block is set as a whole: qrspi config set {block} '{{…}}'"
     return problem._replace(hint=whole if block and problem.field != key else "")
+
+
+def _not_written(problem: Problem) -> Problem:
+    """What was refused does not stand in the file."""
+    text = problem.message.replace(
+        f"{FILE}: {problem.field} is ", f"{FILE} is unchanged: {problem.field} would be ", 1
+    )
+    ways = tuple(way for way in problem.options if " by hand" not in way)
+    return problem._replace(message=text, options=ways)
 
 
 def _instead(near: str, value: str) -> tuple[str, ...]:

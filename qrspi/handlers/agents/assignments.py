@@ -300,7 +300,7 @@ def not_awaited(run: str, name: str, known: Assignments) -> Problem:
     from qrspi.core.findings.near_names import meant
 
     labels = [one.ask.label for one in known.ready]
-    listed = ", ".join(labels) or "nobody"
+    listed = ", ".join(labels) or "no agent"
     return Problem(
         "not-awaited",
         f"run {run} does not wait for {name!r}; it waits for {listed}{meant(name, labels)}",

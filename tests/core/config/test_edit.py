@@ -129,6 +129,7 @@ def refused(key: str, value: str, text: str = TEXT, **options: bool) -> list[str
     return [problem.message for problem in result]
 
 
+UNCHANGED = "config.md is unchanged: "
 NOT_ONE_VALUE = "config.md: what guard should become is not one YAML value on one line"
 
 
@@ -136,8 +137,12 @@ NOT_ONE_VALUE = "config.md: what guard should become is not one YAML value on on
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("guard", "lax", "config.md: guard is `lax`; expected tolerant or strict"),
-        ("second_reviewer", "yes", "config.md: second_reviewer is `yes`; expected true or false"),
+        ("guard", "lax", f"{UNCHANGED}guard would be `lax`; expected tolerant or strict"),
+        (
+            "second_reviewer",
+            "yes",
+            f"{UNCHANGED}second_reviewer would be `yes`; expected true or false",
+        ),
         ("guard", "", NOT_ONE_VALUE),
         ("guard", "|", NOT_ONE_VALUE),
         ("guard", "strict # x", NOT_ONE_VALUE),
@@ -147,14 +152,14 @@ NOT_ONE_VALUE = "config.md: what guard should become is not one YAML value on on
         (
             "pipeline",
             "quick",
-            "config.md: question_budget is missing; "
+            "config.md is unchanged: question_budget would be missing; "
             "expected a whole number from 1 to 50, because pipeline is quick",
         ),
         (
             "question_budget",
             "5",
-            "config.md: question_budget is `5`, but pipeline is full, where no such limit applies; "
-            "expected no question_budget",
+            f"{UNCHANGED}question_budget would be `5`, but pipeline is full, where no such limit "
+            "applies; expected no question_budget",
         ),
         (
             "gaurd",
@@ -166,7 +171,7 @@ NOT_ONE_VALUE = "config.md: what guard should become is not one YAML value on on
         (
             "gates",
             "{quality: lively, test_command: make}",
-            "config.md: gates.quality is `lively`; expected off, cache-only, live or "
+            f"{UNCHANGED}gates.quality would be `lively`; expected off, cache-only, live or "
             "live-cache-aware",
         ),
         (
@@ -219,7 +224,7 @@ def test_other_problems_do_not_stand_in_the_way_of_repairing_one() -> None:
     changed = edit.set_value(text.encode(), "verifier_enabled", "true")
     assert changed == text.replace("verifier_enabled: yes", "verifier_enabled: true").encode()
     assert refused("verifier_enabled", "yes", text) == [
-        "config.md: verifier_enabled is `yes`; expected true or false"
+        "config.md is unchanged: verifier_enabled would be `yes`; expected true or false"
     ]
 
 
