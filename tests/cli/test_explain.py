@@ -39,19 +39,32 @@ reviews/questions  names in it  absent
 
 
 @pytest.mark.rule("SPD-01", "LIV-02")
-def test_a_budget_that_is_reached_is_a_reason_why_nobody_is_sent(
+def test_a_budget_that_is_reached_is_told_wherever_the_run_is_looked_at(
     project: Path, qrspi: Call
 ) -> None:
-    files = {"config.md": runs.config("quick", budget="{usd: 2, per_step: {calls: 3}}")}
+    agent, budget = "{claude: {argv: [cat], reply: text}}", "{usd: 2, per_step: {calls: 3}}"
+    files = {"config.md": runs.config("quick", budget=budget, commands=agent)}
     runs.on_disk(project, files | runs.approved("goals") | runs.on_record("goals"))
+    assert qrspi("trust", "--yes").code == 0
     spends = "spend add --step questions --role author --model m --usd 1 --calls".split()
     qrspi(*spends, "2")
-    assert "budget" not in qrspi("explain").out
+    sends = f"qrspi next {runs.RUN} --dispatch"
+    assert qrspi("status", "--json").json["runs"][0]["next"]["command"] == sends
+    assert ("budget" in qrspi("explain").out, qrspi("inbox", "--json").json["items"]) == (False, [])
     qrspi(*spends, "1")
-    assert (
-        "warning: the budget of a step in config.md (questions) is reached, 3 of 3 calls spent: "
-        f"no agent is sent; raise it with `qrspi config set {runs.RUN} budget.per_step.calls 6`\n"
-    ) in qrspi("explain").out.replace("\n  ", " ")
+    said = (
+        "the budget of a step in config.md (questions) is reached, 3 of 3 calls spent: "
+        f"no agent is sent; raise it with `qrspi config set {runs.RUN} budget.per_step.calls 6`"
+    )
+    for words in ("status", "next", "explain"):
+        shown = qrspi(words, "--json").json
+        shown = shown["runs"][0] if words == "status" else shown
+        assert shown["next"]["command"] == f"qrspi next {runs.RUN}", words
+        assert said in [one["message"] for one in shown["warnings"]], words
+    of_run, of_step = qrspi("inbox", "--json").json["items"]
+    assert (of_step["summary"], of_step["command"]) == (f"{said}.", None)
+    assert "2.0000 of 2.0000 USD" in of_run["summary"]
+    assert said in qrspi("doctor").out
 
 
 def test_what_is_wrong_with_a_config(project: Path, qrspi: Call) -> None:

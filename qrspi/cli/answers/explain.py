@@ -11,7 +11,6 @@ from qrspi.core.derivation.derive import Survey, survey
 from qrspi.core.recording_tree import Observation, RecordingTree
 from qrspi.render import run_page
 from qrspi.render.terminal import one_line, table
-from qrspi.world.files.run_tree import DiskTree
 from qrspi.world.runs import machine_signs
 from qrspi.world.runs.committed_tree import CommittedTree
 
@@ -19,19 +18,10 @@ from qrspi.world.runs.committed_tree import CommittedTree
 def show(session: Session, run: str | None = None, *, files: bool = False) -> None:
     place = session.run(run)
     tree = RecordingTree(CommittedTree(place.path))
-    found = _with_budgets(survey(tree, session.run_path(place), thorough=True), place.path)
+    found = survey(tree, session.run_path(place), thorough=True)
     found = found._replace(state=machine_signs.told(found.state, place.path))
     rows = _each(tree.seen) if files or not session.draws else _in_short(found, tree.seen)
     session.answer(_document(found, tree.seen), _lines(found, rows, session.width))
-
-
-def _with_budgets(found: Survey, path: str) -> Survey:
-    if found.facts is None or found.facts.config.budget is None:
-        return found
-    from qrspi.handlers.agents import ledger
-
-    state = ledger.with_budgets(found.state, DiskTree(path), found.facts.config)
-    return found._replace(state=state)
 
 
 def _document(found: Survey, seen: tuple[Observation, ...]) -> dict[str, object]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 
-from qrspi.core.config.blocks import Limits
+from qrspi.core.config.blocks import Budget, Limits
+from qrspi.core.config.reader import Config
 from qrspi.core.hints import Any
 from qrspi.core.model import Code, Problem
 from qrspi.core.named_tuple import NamedTuple
@@ -161,3 +162,25 @@ def _way_on(bound: Bound, what: str, used: float, run: str) -> str:
     higher = f"{2 * used:.15g}" if used else f"{_FIRST[what]}"
     raises = f"qrspi config set {run} {field} {higher}"
     return f"raise it with `{raises}`, then run the same command again"
+
+
+def bounds(config: Config, command: Limits, step: str) -> tuple[Bound, Bound, Bound]:
+    budget = config.budget or Budget()
+    return (
+        Bound("the limit given with this command", command),
+        Bound("the budget of this run in config.md", budget.run, "budget"),
+        Bound(f"the budget of a step in config.md ({step})", budget.per_step, "budget.per_step"),
+    )
+
+
+def held_back(
+    run: str, step: str, config: Config, entries: Iterable[LedgerEntry]
+) -> Iterator[Problem]:
+    """Each budget that keeps agents of the step from being sent."""
+    known = tuple(entries)
+    totals = (total(known), total(one for one in known if one.step == step))
+    for bound, spent in zip(bounds(config, Limits(), step)[1:], totals, strict=True):
+        if stop := reached(bound, spent, run):
+            why, way = stop.message.partition(": ")[2], stop.hint.partition(",")[0]
+            command = way.partition("`")[2].rstrip("`")
+            yield stop._replace(message=f"{why}: no agent is sent; {way}", hint=command)

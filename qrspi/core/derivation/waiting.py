@@ -53,7 +53,7 @@ def _waiting(state: RunState) -> Iterator[Item]:
     yield from _asked_for(state)
     yield from (_item(state.run, "task", asked) for asked in state.aside)
     yield from _unapproved(state)
-    yield from (_not_allowed(state.run, one) for one in state.warnings if one.code == _UNALLOWED)
+    yield from (_not_allowed(state.run, one) for one in state.warnings if one.code in _UNALLOWED)
     for row in state.checkpoints:
         if row.kind and not (state.next.who == "human" and state.next.command == row.command):
             kind: Kind = "cap" if row.kind == "cap" else "task"
@@ -115,7 +115,7 @@ def _unapproved(state: RunState) -> Iterator[Item]:
             )
 
 
-_UNALLOWED = "consent-needed"
+_UNALLOWED = ("consent-needed", "budget-calls", "budget-tokens", "budget-usd")
 
 
 def _not_allowed(run: str, problem: Problem) -> Item:

@@ -10,11 +10,11 @@ from qrspi.core.agents.dispatch_record import Record
 from qrspi.core.agents.replies import Usage
 from qrspi.core.agents.spend import FILE, Bound, Group, LedgerEntry, Totals
 from qrspi.core.config import reader as configs
-from qrspi.core.config.blocks import Budget, Limits
+from qrspi.core.config.blocks import Limits
 from qrspi.core.config.reader import Config
 from qrspi.core.errors import Halt
 from qrspi.core.filenames import sent_about
-from qrspi.core.model import Problem, RunState
+from qrspi.core.model import Problem
 from qrspi.core.named_tuple import NamedTuple
 from qrspi.core.tree import CONFIG_LIMIT
 from qrspi.world.agents import dispatch_folder
@@ -83,15 +83,6 @@ def append(workspace: Workspace, entries: Iterable[LedgerEntry]) -> tuple[Proble
     return workspace.append(FILE, lines) if lines else ()
 
 
-def bounds(config: Config, command: Limits, step: str) -> tuple[Bound, Bound, Bound]:
-    budget = config.budget or Budget()
-    return (
-        Bound("the limit given with this command", command),
-        Bound("the budget of this run in config.md", budget.run, "budget"),
-        Bound(f"the budget of a step in config.md ({step})", budget.per_step, "budget.per_step"),
-    )
-
-
 class Spending(NamedTuple):
     groups: tuple[tuple[Group, Totals], ...]
     total: Totals
@@ -116,30 +107,13 @@ def spending(tree: DiskTree, known: Ledger) -> Spending:
     total = spend.total(known.entries)
     budgets: list[tuple[Bound, Totals]] = []
     for step in ("", *dict.fromkeys(one.step for one in known.entries)):
-        _, of_run, of_step = bounds(config, Limits(), step)
+        _, of_run, of_step = spend.bounds(config, Limits(), step)
         spent = spend.total(one for one in known.entries if one.step == step) if step else total
         bound = of_step if step else of_run
         if bound.limits != Limits():
             budgets.append((bound, spent))
     groups = spend.grouped(known.entries)
     return Spending(groups, total, tuple(budgets), unanswered(tree, known))
-
-
-def with_budgets(state: RunState, tree: DiskTree, config: Config) -> RunState:
-    """With a warning where a budget keeps the agents from being sent that the run waits for."""
-    if config.budget is None or state.next.who != "agent":
-        return state
-    known = read(tree)
-    of_step = (one for one in known.entries if one.step == state.next.step)
-    totals = (spend.total(known.entries), spend.total(of_step))
-    limits = bounds(config, Limits(), state.next.step)[1:]
-    found = map(spend.reached, limits, totals, (state.run, state.run))
-    return state._replace(warnings=state.warnings + tuple(map(_held_back, filter(None, found))))
-
-
-def _held_back(stop: Problem) -> Problem:
-    why = stop.message.partition(": ")[2]
-    return stop._replace(message=f"{why}: no agent is sent; {stop.hint.partition(',')[0]}")
 
 
 class RunBudget:
@@ -156,7 +130,7 @@ class RunBudget:
 
     def count(self, step: str, entries: Iterable[LedgerEntry]) -> None:
         listed = tuple(entries)
-        self._bounds = bounds(self._config, self._command, step)
+        self._bounds = spend.bounds(self._config, self._command, step)
         of_step = (one for one in listed if one.step == step)
         self._totals = [self._totals[0], spend.total(listed), spend.total(of_step)]
 

@@ -1,6 +1,6 @@
 """What no file of a run shows, only the machine: agents that another command sends at this moment,
 work trees that a complete run left behind, tasks whose implementers have sent no heartbeat for too
-long, and what this user has not allowed."""
+long, what this user has not allowed, and a budget that is spent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def told(state: RunState, path: str, *, sends: bool = False) -> RunState:
         return state
     if state.next.asks:
         state = _with_agents_at_work(state, path)
-    return _with_consent(state, path)
+    state = _with_consent(state, path)
+    return _with_budgets(state, path) if "--dispatch" in state.next.command else state
 
 
 def _with_agents_at_work(state: RunState, path: str) -> RunState:
@@ -127,3 +128,28 @@ def _roles(asks: tuple[Ask, ...], path: str, project: str) -> Iterator[NamedThin
     for name in sorted(wanted):
         if named := role_files.own_text(name, path, project):
             yield named
+
+
+def _with_budgets(state: RunState, path: str) -> RunState:
+    """Where one keeps the agents from being sent that the run waits for, a host may still send
+    them."""
+    # Imported here: most runs have no command that sends agents.
+    from qrspi.core.agents import spend
+    from qrspi.core.config import reader as configs
+    from qrspi.core.model import Problem
+    from qrspi.core.tree import CONFIG_LIMIT
+    from qrspi.world.files import json_log
+    from qrspi.world.files.run_tree import DiskTree
+
+    tree = DiskTree(path)
+    config = configs.read(tree.read("config.md", CONFIG_LIMIT))
+    if config.budget is None:
+        return state
+    lines = (line for line in json_log.read(tree, spend.FILE) if not isinstance(line, Problem))
+    read = (spend.entry(line.record, line.line) for line in lines)
+    known = (one for one in read if not isinstance(one, Problem))
+    stops = tuple(spend.held_back(state.run, state.next.step, config, known))
+    if not stops:
+        return state
+    following = state.next._replace(command=f"qrspi next {state.run}")
+    return state._replace(next=following, warnings=state.warnings + stops)
