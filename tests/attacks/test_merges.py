@@ -261,6 +261,58 @@ def test_lines_of_other_files(arena: Arena) -> None:
     assert CHECK in (shop.root / "a.py").read_text()
 
 
+TWICE = "drop()\nclear()\n"
+ONE = f"one()\n{CHECK}"
+
+
+def with_both_merged(root: Path) -> Workshop:
+    """Both put the same check into one file, each where it is needed."""
+    plain = config("quick", "gates: {test_command: none}\n")
+    files = {**quick(), "tasks/task-02.md": task(2, files="a.py"), "config.md": plain}
+    shop = Workshop(root, files, {"a.py": TWICE})
+    shop.next()
+    shop.finish("task-01", "a.py", f"{ONE}{TWICE}")
+    shop.finish("task-02", "a.py", f"{TWICE}{CHECK}")
+    shop.resolve("continue")
+    shop.next()
+    assert shop.git("show", "main:a.py") == f"{ONE}{TWICE}{CHECK}".strip()
+    return shop
+
+
+@attack(
+    "an agent",
+    "a task that is merged already is done again, and takes the same line of another one out",
+    {
+        "and keeps its own": f"{ONE}{TWICE}",
+        "and its own": TWICE,
+        "and moves its own": f"{TWICE}{ONE}",
+    },
+)
+def test_taken_out_when_done_again(arena: Arena, way: str) -> None:
+    shop = Workshop.brought(arena.project, with_both_merged)
+    tree, tip = shop.tree("task-01"), shop.git("rev-parse", "qrspi/user-auth/task-01")
+    shop.git("merge", "-q", "--no-commit", "main", at=tree)
+    put(tree, {"more.py": "more = 1\n"})
+    shop.deliver("task-01", "a.py", way)
+    assert arena.qrspi("rewind", "--to", "implement", "--yes").code == 0
+    shop.next()
+    shop.review("task-01", 2)
+    for words in (("next",), ("resolve", "continue")):
+        arena.qrspi(*words)
+    said = arena.qrspi("next")
+    assert (said.code, "that its reviewers were not shown" in said.flat) == (3, True), said.text
+    assert shop.git("show", "main:a.py") == f"{ONE}{TWICE}{CHECK}".strip()
+    assert f"make the work again on top of {tip[:12]}" in said.flat
+    shop.git("reset", "-q", "--hard", tip, at=tree)
+    shop.deliver("task-01", "a.py", f"two()\n{CHECK}{TWICE}")
+    assert arena.qrspi("rewind", "--to", "implement", "--yes").code == 0
+    shop.next()
+    shop.review("task-01", 3)
+    for words in (("next",), ("resolve", "continue"), ("next",)):
+        arena.qrspi(*words)
+    assert shop.git("show", "main:a.py") == f"two()\n{CHECK}{TWICE}{CHECK}".strip()
+
+
 def all_of_it(shop: Workshop) -> None:
     tree = shop.tree("task-01")
     shop.git("merge", "-q", "--strategy=ours", "-m", "x", "qrspi/user-auth/task-02", at=tree)

@@ -19,8 +19,8 @@ from qrspi.handlers.changes import code_repository, merged_work, review_target, 
 from qrspi.handlers.changes.change_set import commit_files
 from qrspi.handlers.changes.code_repository import Workplace
 from qrspi.handlers.jobs.job import Job, Performed
-from qrspi.handlers.tasks import drafts, repairs
-from qrspi.world.git import commits, diffs, merges, refs, worktrees
+from qrspi.handlers.tasks import drafts, repairs, trailers
+from qrspi.world.git import diffs, merges, refs, worktrees
 from qrspi.world.git.merges import Conflict, Merged, UpToDate
 
 
@@ -84,7 +84,7 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
     base = task_base.find(job, task.key, task.start, task.commit).commit
     _must_be_shown(job, place, task, base)
     # The trailer tells a merge that a killed command made from somebody else's.
-    trailer = f"{_TRAILER}{job.run}/{task.key} {task.commit}"
+    trailer = trailers.line(job, task.key, task.commit)
     message = f"Merge {branch} into {place.feature}\n\n{trailer}"
     match merges.merge(place.repo, (task.commit,), message):
         case Conflict() as conflict:
@@ -96,23 +96,12 @@ def _merge(job: Job, place: Workplace, task: TaskState) -> Merge | Conflict:
             return Merge(task.key, branch, task.commit, commit)
         case UpToDate():
             earlier = refs.came_with(place.repo, task.commit)
-            if earlier and _merged_key(job, place, earlier) == task.key:
+            if earlier and trailers.merged_key(job, place, earlier) == task.key:
                 _must_be_seen(job, place, task, base, earlier)
                 _must_leave_runs(job, place, task, earlier)
                 return Merge(task.key, branch, task.commit, earlier)
             _must_be_whole(job, place, task, base, "")
             return Merge(task.key, branch, task.commit, "", result="contained")
-
-
-_TRAILER = "QRSPI-Merge: "
-
-
-def _merged_key(job: Job, place: Workplace, merge: str) -> str:
-    """The task that this merge of ours is of; '' for one that somebody made by hand."""
-    lines = commits.message_of(place.repo, merge).splitlines()
-    begin = f"{_TRAILER}{job.run}/"
-    texts = (line.removeprefix(begin) for line in lines if line.startswith(begin))
-    return next(texts, "").rpartition(" ")[0]
 
 
 def _must_be_shown(job: Job, place: Workplace, task: TaskState, base: str) -> None:
@@ -151,7 +140,8 @@ def _must_be_seen(job: Job, place: Workplace, task: TaskState, base: str, commit
     merge in the task's own history moves the first but not the second. Work of others that this
     merge left out would be removed here, without any reviewer having seen it. A driver or a hook
     may also add lines of its own."""
-    files = diffs.unseen(place.repo, (f"{commit}^1", commit), [(base, task.commit)])
+    before = trailers.tip_before(job, place, task, base, commit)
+    files = _unseen(place, task, commit, (base, before))
     if not files:
         return
     if refs.head(place.repo) == commit:
@@ -161,10 +151,33 @@ def _must_be_seen(job: Job, place: Workplace, task: TaskState, base: str, commit
     text = (
         f"{task.key}: to merge it changes {', '.join(files[:3])} in {place.feature} in a way that "
         f"its reviewers were not shown, as no diff since {base[:12]} has it; make the work again "
-        f"on top of {place.feature} without merges of its own, report it with `{report}`, and "
-        f"`{hint}` has it reviewed"
+        f"on top of {before[:12] or place.feature} without merges of its own, report it with "
+        f"`{report}`, and `{hint}` has it reviewed"
     )
     raise Refusal(Problem("not-reviewed", text, files[0], found=commit, expected=base, hint=hint))
+
+
+def _unseen(
+    place: Workplace, task: TaskState, commit: str, since: tuple[str, str]
+) -> tuple[str, ...]:
+    """Reviewers who saw all of a task as it was merged before, and all of it as it is now, have
+    seen what lies between. That may only be held against changes of this task alone."""
+    base, before = since
+    change = (f"{commit}^1", commit)
+    files = diffs.unseen(place.repo, change, [(base, task.commit)])
+    if not files or not before or not _is_own(place, task, change, before):
+        return files
+    again = diffs.unseen(place.repo, change, [(before, task.commit)])
+    return tuple(name for name in files if name in again)
+
+
+def _is_own(place: Workplace, task: TaskState, change: tuple[str, str], before: str) -> bool:
+    """It was made on nothing but what is merged of it, or in files that are as it left them."""
+    there, _ = change
+    if refs.merge_bases(place.repo, there, task.commit) == (before,):
+        return True
+    others = {*diffs.names(place.repo, (before, there), ".")}
+    return others.isdisjoint(diffs.names(place.repo, change, "."))
 
 
 def _must_be_whole(job: Job, place: Workplace, task: TaskState, base: str, commit: str) -> None:
@@ -173,8 +186,8 @@ def _must_be_whole(job: Job, place: Workplace, task: TaskState, base: str, commi
     if inside is None or refs.is_ancestor(place.repo, inside, base):
         return
     by = refs.came_with(place.repo, inside)
-    other = _merged_key(job, place, by) if by else ""
-    if not by or not other or other.endswith(f"/{_repair(task)}"):
+    other = trailers.merged_key(job, place, by) if by else ""
+    if not by or other in ("", task.key) or other.endswith(f"/{_repair(task)}"):
         return
     files = diffs.unseen(place.repo, (base, inside), [(f"{by}^1", "HEAD")])
     if not files:

@@ -188,7 +188,7 @@ def _refuse_without_work(job: Job, task: TaskState, commit: str) -> None:
     assert task.start is not None
     base = task_base.find(job, task.key, task.start, commit).commit
     tests = task.tests.commit if task.tests else ""
-    if commit not in (base, tests):
+    if commit not in (base, task.start.base_commit, tests):
         return
     since = "its tests were written" if commit == tests else "the task began"
     place = worktree(job, task)

@@ -87,6 +87,14 @@ def merge_base(repo: Repo, one: str, other: str) -> str | None:
     return _line(command.read(repo.path, ["merge-base", one, other], ok=(0, 1)).out)
 
 
+def merge_bases(repo: Repo, one: str, other: str) -> tuple[str, ...]:
+    """Several where each side has taken work of the other in."""
+    check(one)
+    check(other)
+    output = command.read(repo.path, ["merge-base", "--all", one, other], ok=(0, 1))
+    return tuple(map(os.fsdecode, output.out.split()))
+
+
 def is_ancestor(repo: Repo, old: str, new: str) -> bool:
     check(old)
     check(new)
@@ -121,6 +129,13 @@ def came_with(repo: Repo, commit: str) -> str | None:
     heirs = {*command.read(repo.path, ["rev-list", "--ancestry-path", *since]).out.split()}
     heir = next((os.fsdecode(one) for one in reversed(line) if one in heirs), None)
     return None if heir is None or is_ancestor(repo, commit, f"{heir}^1") else heir
+
+
+def merge_saying(repo: Repo, words: str, tip: str) -> str:
+    """The last merge of this line's own with these words in its message; '' for none."""
+    check(tip)
+    args = ["rev-list", "--first-parent", "--merges", "--max-count=1", "--fixed-strings"]
+    return _line(command.read(repo.path, [*args, f"--grep={words}", tip, "--"]).out) or ""
 
 
 def changes_since(repo: Repo, commit: str, branch: str, without: str) -> tuple[str, ...]:

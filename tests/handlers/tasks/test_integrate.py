@@ -12,7 +12,7 @@ from qrspi.core.errors import Halt
 from qrspi.core.tree import Fault
 from qrspi.handlers.decisions import approve, rewind
 from qrspi.world.files.run_tree import DiskTree
-from tests.deliveries import full, quick
+from tests.deliveries import full, quick, task
 from tests.handlers.refusals import refusal
 from tests.handlers.workshop import Workshop
 from tests.runs import RUN
@@ -345,6 +345,36 @@ def test_a_branch_that_kept_up_with_its_feature_branch_is_merged(tmp_path: Path)
     shop.resolve("continue")
     shop.next()
     assert shop.git("show", "main:a.py") == "a = 1\n\n\n\nb = 1"
+
+
+@pytest.mark.rule("SEC-17")
+@pytest.mark.parametrize("way", ["on its own", "kept up", "anew"])
+def test_a_merged_task_is_done_again_in_the_lines_that_it_wrote(tmp_path: Path, way: str) -> None:
+    """Reviewers see the whole of it each time, without the line that stood there between."""
+    files = {**quick(), "tasks/task-02.md": task(2, files="b.py")}
+    shop = Workshop(tmp_path / "project", files, {"a.py": "a = 0\n\n\n\nb = 0\n"})
+    shop.next()
+    shop.finish("task-01", "a.py", "a = 1\n\n\n\nb = 0\n")
+    shop.finish("task-02", "a.py" if way == "on its own" else "b.py", "a = 0\n\n\n\nb = 2\n")
+    merged_again(shop, 0)
+    for number in (2, 3):
+        if way != "on its own":
+            how = ("merge", "-q", "-m", "x") if way == "kept up" else ("reset", "-q", "--hard")
+            shop.git(*how, "main", at=shop.tree("task-01"))
+        shop.deliver("task-01", "a.py", f"a = {number}\n\n\n\nb = 0\n")
+        merged_again(shop, number)
+        last = "b = 2" if way == "on its own" else "b = 0"
+        assert shop.git("show", "main:a.py") == f"a = {number}\n\n\n\n{last}"
+
+
+def merged_again(shop: Workshop, number: int) -> None:
+    if number:
+        shop.make(lambda job: rewind.plan(job, "implement"))
+        shop.next()
+        shop.review("task-01", number)
+        shop.next()
+    shop.resolve("continue")
+    shop.next()
 
 
 @pytest.mark.rule("OUT-03", "LIV-01")

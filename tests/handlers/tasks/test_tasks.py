@@ -196,6 +196,13 @@ def test_a_task_that_builds_on_merged_ones_starts_from_all_that_is_merged(tmp_pa
     assert shop.answer.options[0].label == "approve implementation.md, and merge task-03 into main"
 
 
+@pytest.mark.rule("IMP-08", "LIV-14")
+def test_a_report_of_nothing_is_refused_also_on_merged_ones(tmp_path: Path) -> None:
+    shop, _ = on_merged(tmp_path)
+    said = refused(lambda: shop.report("task-03"))
+    assert f"since the task began at {record(shop, 'task-03').base_commit[:12]}" in said
+
+
 @pytest.mark.rule("LIV-14", "SEC-14")
 def test_its_reviewers_see_what_is_new_since_it_left_the_feature_branch(tmp_path: Path) -> None:
     shop, _ = on_merged(tmp_path)
