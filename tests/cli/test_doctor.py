@@ -8,6 +8,7 @@ import pytest
 
 from tests import runs, scenes
 from tests.cli.conftest import Call
+from tests.deliveries import quick
 
 MACHINE = [
     f"ok      python: Python {platform.python_version()}",
@@ -107,6 +108,18 @@ def test_what_blocks_a_run_is_a_problem(project: Path, qrspi: Call) -> None:
             "hint": "qrspi config validate 2026-05-17-user-auth",
         },
     )
+
+
+@pytest.mark.rule("LIV-28")
+def test_a_task_that_was_lost_after_its_approval_is_a_problem(project: Path, qrspi: Call) -> None:
+    scenes.git(project, "init", "-q")
+    approved = b"---\nstatus: approved\nphase: 1\n---\n\n# X\n"
+    runs.on_disk(project, {**quick(), "implementation.md": approved})
+    scenes.commit_all(project)
+    lines = qrspi("doctor").out.splitlines()
+    at = next(at for at, line in enumerate(lines) if "test cannot go on: task-01 (ready)" in line)
+    assert lines[at].startswith("problem 2026-05-17-user-auth: ")
+    assert lines[at + 1].strip() == "qrspi rewind 2026-05-17-user-auth --to implement --dry-run"
 
 
 def test_a_record_of_decisions_that_cannot_be_read_is_one_problem(

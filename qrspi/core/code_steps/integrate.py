@@ -35,10 +35,9 @@ class Work(NamedTuple):
         return tuple(task for task in ended if task.commit and task.state != "skipped-by-user")
 
     @property
-    def in_order(self) -> tuple[TaskState, ...]:
-        """What was or will be merged, tasks first: the order for readers."""
-        wanted = {task.key for task in self.wanted}
-        return tuple(task for task in (*self.tasks, *self.repairs) if task.key in wanted)
+    def unfinished(self) -> tuple[TaskState, ...]:
+        """Not at their end, or no more, as with a lost report or a review that counts no more."""
+        return tuple(task for task in self.tasks if not task.terminal)
 
 
 def work(facts: Facts) -> Work:
@@ -61,20 +60,22 @@ def answer(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
     progress = work(facts)
     if progress.problems:
         return Answer(implement.blocked_by(facts, progress.problems)), ()
-    if unfinished := tuple(task for task in progress.tasks if not task.terminal):
-        return Answer(_not_implemented(facts, unfinished)), progress.warnings
+    if progress.unfinished:
+        return Answer(not_implemented(facts, progress.unfinished)), progress.warnings
     chosen = implement.pick_action(facts, progress.repairs) or _merged(facts, progress)
     return chosen, progress.warnings + (chosen.loop.warnings if chosen.loop else ())
 
 
-def _not_implemented(facts: Facts, unfinished: tuple[TaskState, ...]) -> Next:
+def not_implemented(facts: Facts, unfinished: tuple[TaskState, ...]) -> Next:
     keys = tuple(task.key for task in unfinished)
+    states = ", ".join(f"{task.key} ({task.state})" for task in unfinished)
+    ended = "has not come to its end" if len(keys) == 1 else "have not come to their end"
     return Next(
         action="blocked",
         who="human",
-        summary=f"{facts.step} cannot start: {', '.join(keys)} have not come to their end; go "
+        summary=f"{facts.step} cannot go on: {states} {ended}; go "
         f"back with `qrspi rewind {facts.run} --to implement`.",
-        because=tuple(f"{task.key} is {task.state}" for task in unfinished),
+        because=("; ".join(f"{task.key} is {task.state}" for task in unfinished),),
         step=facts.step,
         missing=keys,
         command=f"qrspi rewind {facts.run} --to implement --dry-run",  # shows what that resets

@@ -186,7 +186,8 @@ def pull_request(facts: Facts, loop: Loop | None, shipped: Shipped | None = None
 
 
 def _tasks_section(facts: Facts) -> str:
-    tasks = integrate.work(facts).in_order
+    work = integrate.work(facts)
+    tasks = (*work.tasks, *work.repairs)
     rows = [*_earlier(facts), *((task.key, task.item.title, task.state) for task in tasks)]
     table = gate_records.table(("Task", "What", "State"), rows) if rows else "No tasks."
     return table + gate_records.outside(tasks)

@@ -36,6 +36,8 @@ def answer(facts: Facts) -> tuple[Answer, tuple[Problem, ...]]:
     work = integrate.work(facts)
     if work.problems:
         return Answer(implement.blocked_by(facts, work.problems)), ()
+    if work.unfinished:
+        return Answer(integrate.not_implemented(facts, work.unfinished)), work.warnings
     chosen = implement.pick_action(facts, work.repairs) or _tested(facts, work)
     return chosen, work.warnings + (chosen.loop.warnings if chosen.loop else ())
 

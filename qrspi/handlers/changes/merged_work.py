@@ -29,10 +29,10 @@ def only_said(job: Job) -> tuple[TaskState, ...]:
     """Of those, the ones that a row calls merged."""
     if job.facts.step not in STEPS:
         return ()
-    wanted = integrate.work(job.facts).wanted
-    untold = {task.key for task in integrate.pending(job.workspace, wanted)}
-    if all(task.key in untold for task in wanted):
-        return ()
+    work = integrate.work(job.facts)
+    untold = {task.key for task in integrate.pending(job.workspace, work.wanted)}
+    if work.unfinished or all(task.key in untold for task in work.wanted):
+        return ()  # nothing is merged before all tasks are at their end
     left = waiting(job, code_repository.find(job))
     return tuple(task for task in left if task.key not in untold)
 

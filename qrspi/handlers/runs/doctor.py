@@ -183,7 +183,7 @@ def _run(run: RunDir) -> Iterator[Sign]:
     tree = CommittedTree(run.path)
     state = machine_signs.told(derive(tree, run.path), run.path)
     yield from (_sign("problem", run.name, error) for error in state.errors)
-    if state.next.kind == "trust":
+    if state.next.kind in ("trust", "prerequisite"):
         why = state.next.summary.removesuffix(".")
         yield Sign("problem", run.name, why, state.next.command)
     notes = (warning for warning in state.warnings if warning.code != "vanished")

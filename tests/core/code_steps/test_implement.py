@@ -578,6 +578,9 @@ def test_what_integrate_waits_for() -> None:
     unfinished = {name: data for name, data in integrating().items() if "task-02/round" not in name}
     blocked = after(start=unfinished)
     assert (blocked.action, blocked.missing) == ("blocked", ("task-02",))
+    record = merged(*ALL)["integration.md"].replace(b"draft", b"approved")
+    blocked = after({"integration.md": record}, start=unfinished)
+    assert (blocked.step, blocked.action, blocked.missing) == ("test", "blocked", ("task-02",))
 
 
 @pytest.mark.rule("INT-01")

@@ -6,7 +6,7 @@ import pytest
 
 from qrspi.core.code_steps import shipping
 from tests.core.code_steps.test_implement import facts_of
-from tests.deliveries import quick
+from tests.deliveries import ended, quick
 
 LONG = "Let people who have signed in on the phone delete a note by the number it has, and undo it"
 TITLES = [
@@ -41,3 +41,10 @@ def test_a_pull_request_lists_the_tasks_of_the_phases_before() -> None:
     page = b"| Task | Title | State |\n|---|---|---|\n| task-07 | Count it | clean |\n"
     facts = facts_of(quick(), {"phases/phase-01/implementation.md": page})
     assert "| task-07 | Count it | clean, in phase 1 |\n" in shipping.pull_request(facts, None)
+
+
+@pytest.mark.rule("TST-02")
+def test_a_pull_request_lists_every_task_of_the_plan_merged_or_not() -> None:
+    facts = facts_of(quick(), ended("task-01", "skipped-by-user"))
+    assert "| task-01 | Part 1 | skipped-by-user |\n" in shipping.pull_request(facts, None)
+    assert "| task-01 | Part 1 | ready |\n" in shipping.pull_request(facts_of(quick()), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -162,6 +163,91 @@ def test_a_rejected_batch_names_the_feedback(shop: Workshop) -> None:
     )
     shop.write("implementation.md", shop.read("implementation.md") + "\nLike this, because.\n")
     assert shop.answer.kind == "batch"
+
+
+# tasks that count no more
+
+
+REVIEWS = "reviews/tasks/task-01"
+
+
+def without_report(shop: Workshop) -> None:
+    (shop.run / REVIEWS / "report.md").unlink()
+
+
+def without_a_review(shop: Workshop) -> None:
+    (shop.run / REVIEWS / "round-01" / "spec-claude.clean.md").unlink()
+
+
+def with_more_proof(shop: Workshop) -> None:
+    shop.write(
+        "config.md", shop.read("config.md").replace("---\n", "---\nevidence: dispatched\n", 1)
+    )
+
+
+LOST = (without_report, without_a_review, with_more_proof)
+
+
+def stopped(shop: Workshop) -> None:
+    """By one action, whatever is tried; and nothing of it is merged."""
+    before = shop.git("rev-parse", "main:a.py")
+    answer = shop.answer
+    assert (answer.step, answer.action, answer.who, answer.kind, answer.missing) == (
+        "test",
+        "blocked",
+        "human",
+        "prerequisite",
+        (ONE,),
+    )
+    assert shop.did() == []
+    for attempt in (partial(shop.resolve, "ship"), partial(shop.approve, "test")):
+        with pytest.raises(Refusal, match="task-01 is "):
+            attempt()
+    assert shop.git("rev-parse", "main:a.py") == before
+    assert f"`qrspi rewind {shop.run.name} --to implement`" in answer.summary
+
+
+@pytest.mark.rule("INT-01", "TST-01")
+@pytest.mark.parametrize("lose", LOST)
+def test_a_task_that_is_clean_no_more_stops_the_merge_of_all(
+    shop: Workshop, lose: Callable[[Workshop], None]
+) -> None:
+    shop.resolve("continue")
+    lose(shop)
+    stopped(shop)
+    assert not shop.has("test-results.md")
+    assert "b.py" not in shop.git("ls-tree", "--name-only", "main").split()
+    shop.make(lambda job: rewind.plan(job, "implement"))
+    assert shop.answer.step in (ONE, "implement")
+
+
+@pytest.mark.rule("INT-01", "TST-01")
+@pytest.mark.parametrize("lose", LOST)
+def test_a_task_that_is_clean_no_more_is_not_shipped(
+    shop: Workshop, lose: Callable[[Workshop], None]
+) -> None:
+    shop.resolve("continue")
+    assert shop.did()[:2] == ["merge", "run-tests"]
+    shop.review("test", 1, TESTERS)
+    shop.next()
+    assert shop.answer.kind == "test"
+    lose(shop)
+    stopped(shop)
+
+
+@pytest.mark.rule("INT-01")
+def test_nothing_is_merged_anew_while_a_task_is_clean_no_more(shop: Workshop) -> None:
+    """The record calls both merged, and the branch has neither any more."""
+    shop.resolve("continue")
+    start = shop.git("rev-parse", "main")
+    shop.next()
+    shop.git("rm", "-q", "b.py")
+    tree = shop.git("write-tree")
+    made = shop.git("commit-tree", tree, "-p", start, "-m", "all of it")
+    shop.git("checkout", "-q", "-B", "main", made)
+    without_report(shop)
+    stopped(shop)
+    assert "b.py" not in shop.git("ls-tree", "--name-only", "main").split()
 
 
 # test
