@@ -93,7 +93,7 @@ class Report(NamedTuple):
     def proven(self) -> str:
         checked = counted(self.proof.get("checked", 0), "thing")
         gaps = len(self.proof.get("gaps", ()))
-        return f"{checked} derived again: {f'{gaps} missing' if gaps else 'nothing was skipped'}."
+        return f"{checked} derived again: {f'{gaps} missing' if gaps else 'nothing is missing'}."
 
     @property
     def doubts(self) -> list[str]:

@@ -174,6 +174,17 @@ def test_no_round_of_an_approved_text_is_open(project: Path, qrspi: Call) -> Non
     assert "  1 round left by a decision, not looked at\n" in qrspi("verify").out
 
 
+@pytest.mark.rule("LIV-01", "PRF-01")
+def test_a_round_that_was_skipped_before_anybody_answered_proves_nothing(
+    project: Path, qrspi: Call
+) -> None:
+    scenes.prepared(project)
+    assert qrspi("resolve", RUN, "skip").code == 0
+    assert qrspi("next").code == 0
+    [one] = qrspi("verify", "--json").json["rounds"]
+    assert (one["state"], sum(one["evidence"].values())) == ("left", 0)
+
+
 @pytest.mark.rule("LIV-01", "LIV-03")
 def test_a_round_that_came_to_no_end_is_not_replayed(project: Path, qrspi: Call) -> None:
     scenes.prepared(project)

@@ -32,7 +32,7 @@ State = Literal["proven", "unproven", "gap", "open", "left"]
 
 
 class RoundProof(NamedTuple):
-    """`left`: a person went back, or ended the task, before the round was finished."""
+    """`left`: a person went back, ended the task, or skipped the round, before all had answered."""
 
     step: str
     round: int
@@ -93,6 +93,8 @@ def check(
     gaps = tuple(_gaps(tree, read, known))
     unproven = _doubt(read, known)
     state: State = "gap" if gaps else "unproven" if unproven else "proven"
+    if state == "proven" and read.skipped and read.files.silent_tags:
+        state = "left"
     because = gaps[0].because if gaps else unproven
     return RoundProof(
         step=subject.key, round=number, state=state, because=because, gaps=gaps, evidence=counts
