@@ -300,14 +300,16 @@ def not_awaited(run: str, name: str, known: Assignments) -> Problem:
     from qrspi.core.findings.near_names import meant
 
     labels = [one.ask.label for one in known.ready]
-    listed = ", ".join(labels) or "no agent"
+    listed = ", ".join(labels) or "no agent now"
+    onward = f"qrspi dispatch list {run}" if labels else f"qrspi next {run}"
+    after = meant(name, labels) if labels else f": `{onward}` says what it waits for"
     return Problem(
         "not-awaited",
-        f"run {run} does not wait for {name!r}; it waits for {listed}{meant(name, labels)}",
+        f"run {run} does not wait for {name!r}; it waits for {listed}{after}",
         field="TAG",
         found=name,
         expected=listed,
-        hint=f"qrspi dispatch list {run}",
+        hint=onward,
     )
 
 
