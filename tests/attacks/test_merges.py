@@ -287,6 +287,7 @@ def with_both_merged(root: Path) -> Workshop:
         "and its own": TWICE,
         "and moves its own": f"{TWICE}{ONE}",
     },
+    no_more="its own line stays, goes, or moves",
 )
 def test_taken_out_when_done_again(arena: Arena, way: str) -> None:
     shop = Workshop.brought(arena.project, with_both_merged)
