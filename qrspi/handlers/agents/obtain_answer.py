@@ -187,7 +187,9 @@ def _sent(order: Assignment, context: FanOutContext) -> Obtained:
     if order.place not in context.begun:
         begin_all((order,), context)
     record = context.begun[order.place]._replace(called=True)
-    context.mailbox.note(order.place, record)
+    # An answer to an earlier command's job may have come since, and stays on record.
+    known = context.mailbox.record(order.place) or record
+    context.mailbox.note(order.place, known._replace(called=True))
     answer = transports.send(_request(order, record, context), context.wire)
     if answer.problem and answer.problem.code in UNMADE:
         context.budget.take_back()
